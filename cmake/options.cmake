@@ -1,0 +1,34 @@
+# Warnings, sanitizers and floating-point rules, carried by one interface target.
+add_library(platen_options INTERFACE)
+target_include_directories(platen_options INTERFACE ${PROJECT_SOURCE_DIR})
+# -ffp-contract=off: a fused multiply-add is written where it is meant, so every build and every
+# instruction set computes the same bits. No fast-math anywhere.
+target_compile_options(platen_options INTERFACE
+  -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -ffp-contract=off)
+if(PLATEN_WERROR)
+  target_compile_options(platen_options INTERFACE -Werror)
+endif()
+if(PLATEN_SANITIZE)
+  string(REPLACE ";" "," _sanitizers "${PLATEN_SANITIZE}")
+  target_compile_options(platen_options INTERFACE -fsanitize=${_sanitizers} -fno-omit-frame-pointer -g)
+  target_link_options(platen_options INTERFACE -fsanitize=${_sanitizers})
+endif()
+
+# platen_library(NAME SOURCES ... PUBLIC ... PRIVATE ...): a static library of ours with the common
+# options. Every link edge between folders is written here and nowhere else.
+function(platen_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  set(_present)
+  foreach(_source IN LISTS ARG_SOURCES)
+    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${_source})
+      list(APPEND _present ${_source})
+    endif()
+  endforeach()
+  if(NOT _present)
+    add_library(${name} INTERFACE)
+    target_link_libraries(${name} INTERFACE platen_options ${ARG_PUBLIC})
+    return()
+  endif()
+  add_library(${name} STATIC ${_present})
+  target_link_libraries(${name} PUBLIC platen_options ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
+endfunction()

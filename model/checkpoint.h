@@ -1,0 +1,58 @@
+// The tensors of a snapshot: one safetensors file or several with an index, mapped read-only.
+//
+// Open() checks every byte range before anything uses it: header length and JSON, dtypes, shapes,
+// offsets inside the data area, no overlap, no hole, no duplicate name, size = shape x dtype.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/support/mapped_file.h"
+
+namespace platen {
+
+enum class DType { kF32, kF16, kBF16 };
+
+const char* DTypeName(DType dtype);  // "F32", "F16", "BF16", as in safetensors
+size_t DTypeSize(DType dtype);       // bytes per element
+
+// A view of one stored tensor; lives as long as the Checkpoint.
+struct StoredTensor {
+  std::string name;
+  DType dtype = DType::kF32;
+  std::vector<int64_t> shape;
+  std::span<const std::byte> bytes;  // little endian, row-major
+  std::string file;                  // file that holds it
+  uint64_t file_offset = 0;          // of bytes[0] in that file
+
+  int64_t num_elements() const;
+};
+
+// "[1536, 1024]"
+std::string ShapeText(std::span<const int64_t> shape);
+
+// Widens a tensor to f32; `out` has num_elements() places. Exact for all three dtypes.
+// Throws Error(kModel) naming file, tensor and offset if an element is NaN or infinite.
+void WidenToF32(const StoredTensor& tensor, std::span<float> out);
+
+// Owns the mappings. Immutable after Open; reading is thread-safe.
+class Checkpoint {
+ public:
+  // Throws Error(kModel) naming file, tensor and offset.
+  static Checkpoint Open(const std::string& snapshot_dir);
+
+  // nullptr if there is no such tensor.
+  const StoredTensor* Find(const std::string& name) const;
+  // All tensors by name.
+  const std::map<std::string, StoredTensor>& tensors() const { return tensors_; }
+
+ private:
+  std::vector<MappedFile> files_;
+  std::map<std::string, StoredTensor> tensors_;
+};
+
+}  // namespace platen

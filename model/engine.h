@@ -1,0 +1,101 @@
+// The decoding engine: regions go in as requests, text tokens come out, many at a time.
+//
+//   Prepare (any thread)  ->  EncodeImages  ->  Prefill  ->  Submit, Step, Step, ...
+//
+// Every round of Step is draft -> verify -> accept -> commit over all live sequences, in one ragged
+// batch. Plain decoding is the same round with zero drafts. The tokens of a sequence do not depend
+// on the draft length, on the other sequences, or on the number of threads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "model/chat_prompt.h"
+#include "model/image_processor.h"
+#include "model/snapshot.h"
+
+namespace platen {
+
+class Model;     // weights, immutable (model/model.h)
+class Sequence;  // one request with its KV blocks (model/sequence.h)
+
+enum class FinishReason { kStop, kLength, kRepetition };
+
+// One thing to read: images in order and the text that follows them.
+struct Request {
+  std::vector<PreparedImage> images;  // usually one crop
+  std::string task_text;
+  int max_new_tokens = 0;   // 0: derived from the number of image tokens, see DefaultTokenLimit
+  float repetition_penalty = 1.0F;
+  bool ignore_stop = false;  // for measurements: generate exactly max_new_tokens
+};
+
+struct Recognition {
+  std::vector<TokenId> tokens;       // without the stop token
+  std::vector<float> probabilities;  // of each token, softmax of the target's logits
+  FinishReason finish = FinishReason::kStop;
+  int prompt_tokens = 0;
+  int image_tokens = 0;
+};
+
+struct EngineOptions {
+  int draft_length = 3;           // 0..8 drafts per round; 0 = plain decoding
+  int64_t kv_cache_bytes = 0;     // 0: 1 GiB
+  int kv_block_tokens = 32;       // tests use 4 to hit boundaries often
+};
+
+// Sums since the engine was made. Position j of `accepted_at` counts rounds whose drafts 1..j+1
+// were all accepted; `drafted_at` counts rounds that had a draft j+1.
+struct EngineStats {
+  int64_t steps = 0;           // target passes
+  int64_t rows = 0;            // target rows in those passes
+  int64_t rounds = 0;          // sequence-rounds: sum over steps of live sequences
+  int64_t decoded_tokens = 0;  // tokens decided in rounds (the first token comes from prefill)
+  std::vector<int64_t> drafted_at;
+  std::vector<int64_t> accepted_at;
+  int64_t kv_blocks_total = 0;
+  int64_t kv_blocks_peak = 0;
+};
+
+// Tokens a region may produce when the request sets no limit: generous for any text that fits into
+// its pixels, small enough to bound a runaway.
+int DefaultTokenLimit(int image_tokens);
+
+// Thread-safety: Prepare, EncodeImages, TryReserve and Prefill may run at the same time as Step, on
+// different sequences; Submit and Step are called by one thread at a time (the decode stage).
+class Engine {
+ public:
+  Engine(const Model& model, const EngineOptions& options);
+  ~Engine();
+
+  // Tokenises the prompt; nothing of the cache is taken. Throws Error(kInput) if the request can
+  // never fit the model's positions or the KV cache.
+  std::unique_ptr<Sequence> Prepare(Request request) const;
+
+  // vision_encode: embeddings for all images of the sequences as one ragged batch.
+  void EncodeImages(std::span<Sequence* const> sequences) const;
+
+  // Takes the KV blocks the sequence may need at worst; false if they are not free now.
+  bool TryReserve(Sequence& sequence);
+
+  // prefill: prompt rows through decoder and MTP layer as one ragged batch; decides the first token
+  // of each. All sequences hold a reservation.
+  void Prefill(std::span<Sequence* const> sequences);
+
+  // Hands over a prefilled sequence.
+  void Submit(std::unique_ptr<Sequence> sequence);
+
+  // One round over all live sequences. Returns those that finished, their blocks released.
+  std::vector<std::unique_ptr<Sequence>> Step();
+
+  size_t live() const;
+  EngineStats stats() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace platen

@@ -1,0 +1,43 @@
+// Errors that come from outside the program: files, configurations, model snapshots, the machine.
+//
+// An Error names where the trouble is (file, field, byte offset; each may be empty) and the reason,
+// in words a user can act on. It is thrown by readers and loaders and caught at a boundary: a page
+// becomes a page result with its error, a command ends with the exit code of the kind.
+// Programmer errors are asserts, never Errors.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace platen {
+
+enum class ErrorKind {
+  kInput,        // an image, PDF or list of inputs: one page or document fails, the run goes on
+  kUsage,        // command line or run configuration: exit code 2
+  kModel,        // snapshot folder: config, tokenizer, checkpoint: exit code 3
+  kEnvironment,  // disk, memory, missing programs: exit code 3
+};
+
+struct ErrorLocation {
+  std::string file;                      // as the user named it; empty if none
+  std::string field;                     // config key, tensor name, option; empty if none
+  std::optional<uint64_t> offset = {};   // byte offset in `file`
+};
+
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorKind kind, ErrorLocation location, const std::string& reason);
+
+  ErrorKind kind() const { return kind_; }
+  const ErrorLocation& location() const { return location_; }
+  const std::string& reason() const { return reason_; }  // without the location; what() has both
+
+ private:
+  ErrorKind kind_;
+  ErrorLocation location_;
+  std::string reason_;
+};
+
+}  // namespace platen

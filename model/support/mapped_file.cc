@@ -1,0 +1,90 @@
+#include "model/support/mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "model/support/error.h"
+
+namespace platen {
+namespace {
+
+[[noreturn]] void Fail(const std::string& path, const std::string& reason) {
+  throw Error(ErrorKind::kModel, {.file = path, .field = {}}, reason);
+}
+
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(const std::string& path) : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (fd_ < 0) Fail(path, std::string("cannot open: ") + std::strerror(errno));
+  }
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  ~FileDescriptor() { close(fd_); }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+size_t RegularFileSize(const FileDescriptor& fd, const std::string& path) {
+  struct stat info = {};
+  if (fstat(fd.get(), &info) != 0) Fail(path, std::string("cannot stat: ") + std::strerror(errno));
+  if (!S_ISREG(info.st_mode)) Fail(path, "is not a regular file");
+  return static_cast<size_t>(info.st_size);
+}
+
+}  // namespace
+
+MappedFile::MappedFile(const std::string& path) : path_(path) {
+  const FileDescriptor fd(path);
+  size_ = RegularFileSize(fd, path);
+  if (size_ == 0) return;
+  void* mapped = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd.get(), 0);
+  if (mapped == MAP_FAILED) Fail(path, std::string("cannot map: ") + std::strerror(errno));
+  data_ = static_cast<const std::byte*>(mapped);
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept { *this = std::move(other); }
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  if (this == &other) return *this;
+  Close();
+  path_ = std::move(other.path_);
+  data_ = std::exchange(other.data_, nullptr);
+  size_ = std::exchange(other.size_, 0);
+  return *this;
+}
+
+MappedFile::~MappedFile() { Close(); }
+
+void MappedFile::Close() noexcept {
+  if (data_ != nullptr) munmap(const_cast<std::byte*>(data_), size_);
+  data_ = nullptr;
+  size_ = 0;
+}
+
+std::string ReadSmallFile(const std::string& path, size_t max_bytes) {
+  const FileDescriptor fd(path);
+  const size_t size = RegularFileSize(fd, path);
+  if (size > max_bytes) {
+    Fail(path, "is " + std::to_string(size) + " bytes, more than the limit of " +
+                   std::to_string(max_bytes));
+  }
+  std::string text(size, '\0');
+  size_t done = 0;
+  while (done < size) {
+    const ssize_t got = read(fd.get(), text.data() + done, size - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) Fail(path, "cannot read: file ends early or read failed");
+    done += static_cast<size_t>(got);
+  }
+  return text;
+}
+
+}  // namespace platen
