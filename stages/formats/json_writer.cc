@@ -1,0 +1,30 @@
+#include "stages/formats/json_writer.h"
+
+#include <nlohmann/json.hpp>
+
+#include "stages/formats/page_json.h"
+
+namespace platen {
+
+std::string JsonWriter::Begin(const DocumentInfo& info) {
+  first_page_ = true;
+  using Json = nlohmann::ordered_json;
+  std::string out = "{\n \"source\": " + Json(info.source).dump() + ",\n \"settings\": {";
+  bool first = true;
+  for (const auto& [key, value] : info.settings) {
+    out += first ? "\n" : ",\n";
+    first = false;
+    out += "  " + Json(key).dump() + ": " + Json(value).dump();
+  }
+  return out + "\n },\n \"pages\": [\n";
+}
+
+std::string JsonWriter::Page(const PageResult& page) {
+  const std::string separator = first_page_ ? "" : ",\n";
+  first_page_ = false;
+  return separator + PageToPrettyJson(page, 2);
+}
+
+std::string JsonWriter::End() { return first_page_ ? " ]\n}\n" : "\n ]\n}\n"; }
+
+}  // namespace platen

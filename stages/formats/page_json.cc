@@ -1,0 +1,155 @@
+#include "stages/formats/page_json.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "model/support/error.h"
+
+namespace platen {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double RoundTo(double value, double steps_per_unit) {
+  const double rounded = std::round(value * steps_per_unit) / steps_per_unit;
+  return rounded == 0 ? 0.0 : rounded;  // no "-0.0"
+}
+double Pixels(double value) { return RoundTo(value, 10); }
+double Probability(double value) { return RoundTo(value, 10000); }
+
+Json ToJson(const ResultBox& box) {
+  return Json::array({Pixels(box.x0), Pixels(box.y0), Pixels(box.x1), Pixels(box.y1)});
+}
+
+Json ToJson(const std::array<ResultPoint, 4>& quad) {
+  Json points = Json::array();
+  for (const ResultPoint& p : quad) points.push_back(Json::array({Pixels(p.x), Pixels(p.y)}));
+  return points;
+}
+
+Json ToJson(const std::vector<std::string>& texts) {
+  Json json = Json::array();
+  for (const std::string& text : texts) json.push_back(ValidUtf8(text));
+  return json;
+}
+
+// text, tokens, confidence, warnings, error: common to lines and regions.
+template <typename T>
+void AddReading(Json& json, const T& item) {
+  json["text"] = ValidUtf8(item.text);
+  json["tokens"] = item.confidence.tokens;
+  if (item.confidence.tokens > 0) {
+    json["confidence"] = Json{{"mean", Probability(item.confidence.mean)},
+                              {"min", Probability(item.confidence.min)}};
+  }
+  if (!item.warnings.empty()) json["warnings"] = ToJson(item.warnings);
+  if (!item.error.empty()) json["error"] = ValidUtf8(item.error);
+}
+
+Json ToJson(const LineResult& line) {
+  Json json;
+  json["quad"] = ToJson(line.quad);
+  json["box"] = ToJson(line.box);
+  AddReading(json, line);
+  return json;
+}
+
+Json ToJson(const RegionResult& region) {
+  Json json;
+  json["label"] = region.label;
+  json["box"] = ToJson(region.box);
+  AddReading(json, region);
+  json["lines"] = Json::array();
+  for (const LineResult& line : region.lines) json["lines"].push_back(ToJson(line));
+  return json;
+}
+
+Json ToJson(const PageResult& page) {
+  Json json;
+  json["page"] = page.page;
+  if (!page.error.empty()) json["error"] = ValidUtf8(page.error);
+  json["width"] = page.width;
+  json["height"] = page.height;
+  json["rotation"] = page.rotation;
+  json["skew_degrees"] = RoundTo(page.skew_degrees, 1000);
+  if (!page.warnings.empty()) json["warnings"] = ToJson(page.warnings);
+  json["regions"] = Json::array();
+  for (const RegionResult& region : page.regions) json["regions"].push_back(ToJson(region));
+  return json;
+}
+
+ResultBox BoxFrom(const Json& json) {
+  return {json.at(0).get<double>(), json.at(1).get<double>(), json.at(2).get<double>(),
+          json.at(3).get<double>()};
+}
+
+template <typename T>
+void ReadReading(const Json& json, T& item) {
+  item.text = json.at("text").get<std::string>();
+  item.confidence.tokens = json.at("tokens").get<int>();
+  if (json.contains("confidence")) {
+    item.confidence.mean = json["confidence"].at("mean").get<double>();
+    item.confidence.min = json["confidence"].at("min").get<double>();
+  }
+  item.warnings = json.value("warnings", std::vector<std::string>{});
+  item.error = json.value("error", std::string());
+}
+
+LineResult LineFrom(const Json& json) {
+  LineResult line;
+  for (size_t i = 0; i < line.quad.size(); ++i) {
+    const Json& point = json.at("quad").at(i);
+    line.quad[i] = {point.at(0).get<double>(), point.at(1).get<double>()};
+  }
+  line.box = BoxFrom(json.at("box"));
+  ReadReading(json, line);
+  return line;
+}
+
+RegionResult RegionFrom(const Json& json) {
+  RegionResult region;
+  region.label = json.at("label").get<std::string>();
+  region.box = BoxFrom(json.at("box"));
+  ReadReading(json, region);
+  for (const Json& line : json.at("lines")) region.lines.push_back(LineFrom(line));
+  return region;
+}
+
+PageResult PageFrom(const Json& json) {
+  PageResult page;
+  page.page = json.at("page").get<int>();
+  page.error = json.value("error", std::string());
+  page.width = json.at("width").get<int>();
+  page.height = json.at("height").get<int>();
+  page.rotation = json.at("rotation").get<int>();
+  page.skew_degrees = json.at("skew_degrees").get<double>();
+  page.warnings = json.value("warnings", std::vector<std::string>{});
+  for (const Json& region : json.at("regions")) page.regions.push_back(RegionFrom(region));
+  return page;
+}
+
+}  // namespace
+
+std::string PageToJson(const PageResult& page) { return ToJson(page).dump(); }
+
+std::string PageToPrettyJson(const PageResult& page, int indent) {
+  const std::string text = ToJson(page).dump(1);
+  const std::string margin(static_cast<size_t>(indent), ' ');
+  std::string out = margin;
+  for (const char c : text) {
+    out += c;
+    if (c == '\n') out += margin;
+  }
+  return out;
+}
+
+PageResult PageFromJson(std::string_view json) {
+  try {
+    return PageFrom(Json::parse(json));
+  } catch (const nlohmann::json::exception& e) {
+    throw Error(ErrorKind::kEnvironment, {"", "page result"},
+                std::string("not a stored page result: ") + e.what());
+  }
+}
+
+}  // namespace platen

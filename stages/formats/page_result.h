@@ -1,0 +1,77 @@
+// What was read on a page: plain data between the assemble stage and the output formats.
+//
+// Nothing in here depends on time, order, threads or speculation, so the same input, model and
+// options always give the same values.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace platen {
+
+// Page pixels of the upright page: x to the right, y down.
+struct ResultPoint {
+  double x = 0;
+  double y = 0;
+};
+
+struct ResultBox {
+  double x0 = 0, y0 = 0, x1 = 0, y1 = 0;
+};
+
+// Probability the model gave the tokens it chose. tokens == 0: nothing was generated, the other two
+// mean nothing.
+struct Confidence {
+  int tokens = 0;
+  double mean = 0;
+  double min = 0;
+};
+
+// One text line (or one piece of text the model was asked for). Text is UTF-8.
+struct LineResult {
+  std::array<ResultPoint, 4> quad = {};  // along the line: top-left, top-right, bottom-right, ...
+  ResultBox box;
+  std::string text;
+  Confidence confidence;
+  std::vector<std::string> warnings;
+  std::string error;  // empty: read
+};
+
+// A block of the page, in reading order. Read line by line, it has the lines' text joined by line
+// breaks; read as a whole, it has the text and no lines.
+struct RegionResult {
+  std::string label;  // "text", "table", "formula"
+  ResultBox box;
+  std::string text;
+  Confidence confidence;
+  std::vector<LineResult> lines;
+  std::vector<std::string> warnings;
+  std::string error;  // empty: read; else why (part of) the region is missing
+};
+
+struct PageResult {
+  int page = 0;      // 1-based in its document; 0: the document could not be opened
+  int width = 0;     // of the upright page, pixels; 0: never decoded
+  int height = 0;
+  int rotation = 0;  // degrees the page was turned clockwise to be upright: 0 90 180 270
+  double skew_degrees = 0;
+  std::vector<RegionResult> regions;
+  std::vector<std::string> warnings;
+  std::string error;  // empty: the page was read
+};
+
+// What stands at the head of a document's outputs.
+struct DocumentInfo {
+  std::string source;  // the input as the user named it, escaped by DisplayName
+  std::vector<std::pair<std::string, std::string>> settings;  // model, task, ...: in this order
+};
+
+// File names are bytes. For JSON and messages: valid UTF-8 stays, a backslash is doubled, control
+// characters and bytes that are not UTF-8 become \xNN. Distinct names stay distinct.
+std::string DisplayName(const std::string& bytes);
+
+// Invalid UTF-8 replaced by U+FFFD, one per byte that starts no valid sequence.
+std::string ValidUtf8(const std::string& text);
+
+}  // namespace platen

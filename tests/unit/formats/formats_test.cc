@@ -1,0 +1,160 @@
+// Output formats: what users read, and the page results that wait on disk.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "model/support/error.h"
+#include "stages/formats/document_writer.h"
+#include "stages/formats/markdown_writer.h"
+#include "stages/formats/page_json.h"
+
+namespace platen {
+namespace {
+
+LineResult MakeLine(const std::string& text, double y) {
+  LineResult line;
+  line.quad = {{{10, y}, {200.04, y}, {200.04, y + 20}, {10, y + 20}}};
+  line.box = {10, y, 200.04, y + 20};
+  line.text = text;
+  line.confidence = {4, 0.912345, 0.71};
+  return line;
+}
+
+RegionResult MakeRegion(std::vector<LineResult> lines) {
+  RegionResult region;
+  region.label = "text";
+  region.box = {10, 10, 200, 60};
+  for (const LineResult& line : lines) {
+    if (!region.text.empty()) region.text += '\n';
+    region.text += line.text;
+  }
+  region.confidence = {8, 0.9, 0.71};
+  region.lines = std::move(lines);
+  return region;
+}
+
+PageResult MakePage(int number) {
+  PageResult page;
+  page.page = number;
+  page.width = 640;
+  page.height = 480;
+  page.rotation = 90;
+  page.skew_degrees = -0.37;
+  page.regions = {MakeRegion({MakeLine("Dear Sir,", 10), MakeLine("thank you.", 40)}),
+                  MakeRegion({MakeLine("1. Yours", 80)})};
+  return page;
+}
+
+std::string Write(const std::string& format, const std::vector<PageResult>& pages) {
+  const auto writer = MakeDocumentWriter(format);
+  std::string out = writer->Begin({"a/b.tif", {{"model", "m1"}, {"task", "text"}}});
+  for (const PageResult& page : pages) out += writer->Page(page);
+  return out + writer->End();
+}
+
+PageResult FailedPage(int number) {
+  PageResult page;
+  page.page = number;
+  page.error = "cannot be decoded";
+  return page;
+}
+
+TEST(TextWriterTest, BlankLineBetweenBlocksAndFormFeedBetweenPages) {
+  EXPECT_EQ(Write("txt", {MakePage(1), FailedPage(2), MakePage(3)}),
+            "Dear Sir,\nthank you.\n\n1. Yours\n\f\fDear Sir,\nthank you.\n\n1. Yours\n");
+}
+
+TEST(TextWriterTest, FormFeedsInTextDoNotMakePages) {
+  PageResult page = MakePage(1);
+  page.regions[0].text = "a\fb";
+  EXPECT_EQ(Write("txt", {page}), "a b\n\n1. Yours\n");
+}
+
+TEST(MarkdownWriterTest, PagesAreMarkedAndPlainTextIsEscaped) {
+  EXPECT_EQ(Write("md", {MakePage(1)}),
+            "<!-- page 1 -->\n\nDear Sir,\nthank you.\n\n1\\. Yours\n\n");
+}
+
+TEST(MarkdownWriterTest, TextOfAWholeRegionIsTheModelsOwnMarkdown) {
+  PageResult page = MakePage(1);
+  page.regions.resize(1);
+  page.regions[0].lines.clear();
+  page.regions[0].text = "# Title\n* item";
+  EXPECT_EQ(Write("md", {page}), "<!-- page 1 -->\n\n# Title\n* item\n\n");
+}
+
+TEST(MarkdownWriterTest, EscapesOnlyWhatMarkdownWouldChange) {
+  EXPECT_EQ(EscapeMarkdownLine("plain text, 3.5 % of 12."), "plain text, 3.5 % of 12.");
+  EXPECT_EQ(EscapeMarkdownLine("# not a heading"), "\\# not a heading");
+  EXPECT_EQ(EscapeMarkdownLine("  - no item"), "  \\- no item");
+  EXPECT_EQ(EscapeMarkdownLine("12) no item"), "12\\) no item");
+  EXPECT_EQ(EscapeMarkdownLine("a*b_c <d> [e]"), "a\\*b\\_c \\<d> \\[e\\]");
+  EXPECT_EQ(EscapeMarkdownLine("A & B &amp; &#65;"), "A & B \\&amp; \\&#65;");
+}
+
+TEST(JsonWriterTest, HoldsSettingsPagesRegionsAndLines) {
+  const auto json = nlohmann::json::parse(Write("json", {MakePage(1), FailedPage(2)}));
+  EXPECT_EQ(json["source"], "a/b.tif");
+  EXPECT_EQ(json["settings"]["task"], "text");
+  ASSERT_EQ(json["pages"].size(), 2U);
+  const auto& line = json["pages"][0]["regions"][0]["lines"][1];
+  EXPECT_EQ(line["text"], "thank you.");
+  EXPECT_EQ(line["tokens"], 4);
+  EXPECT_EQ(line["confidence"]["mean"], 0.9123);
+  EXPECT_EQ(line["quad"][1][0], 200.0);
+  EXPECT_FALSE(line.contains("error"));
+  EXPECT_EQ(json["pages"][0]["rotation"], 90);
+  EXPECT_EQ(json["pages"][1]["error"], "cannot be decoded");
+}
+
+TEST(JsonWriterTest, ADocumentWithoutPagesIsStillJson) {
+  EXPECT_EQ(nlohmann::json::parse(Write("json", {}))["pages"].size(), 0U);
+}
+
+TEST(JsonWriterTest, BytesThatAreNotUtf8BecomeReplacementCharacters) {
+  PageResult page = MakePage(1);
+  page.regions[0].text = "a\xFF" "b";
+  page.warnings = {"a\xFF" "b"};
+  const auto json = nlohmann::json::parse(Write("json", {page}));
+  EXPECT_EQ(json["pages"][0]["regions"][0]["text"], "a\xEF\xBF\xBD" "b");
+}
+
+TEST(PageJsonTest, APageReadBackGivesTheSameBytesInEveryFormat) {
+  PageResult page = MakePage(7);
+  page.warnings = {"low confidence"};
+  page.regions[1].error = "1 of 2 lines could not be read";
+  page.regions[1].lines[0].warnings = {"stopped by the token limit"};
+  page.regions[1].lines[0].error = "too small";
+  const std::string stored = PageToJson(page);
+  EXPECT_EQ(stored.find('\n'), std::string::npos);
+  const PageResult back = PageFromJson(stored);
+  EXPECT_EQ(PageToJson(back), stored);
+  for (const std::string& format : KnownFormats()) {
+    EXPECT_EQ(Write(format, {back}), Write(format, {page})) << format;
+  }
+}
+
+TEST(PageJsonTest, AnythingElseIsAnErrorAndNeverACrash) {
+  const std::string stored = PageToJson(MakePage(1));
+  for (size_t length = 0; length < stored.size(); ++length) {
+    EXPECT_THROW(PageFromJson(stored.substr(0, length)), Error) << length;
+  }
+  EXPECT_THROW(PageFromJson("[]"), Error);
+  EXPECT_THROW(PageFromJson(R"({"page": "one"})"), Error);
+}
+
+TEST(DisplayNameTest, NamesStayDistinctAndReadable) {
+  EXPECT_EQ(DisplayName("scans/Grüße 1.tif"), "scans/Grüße 1.tif");
+  EXPECT_EQ(DisplayName("a\xE9.tif"), "a\\xe9.tif");
+  EXPECT_EQ(DisplayName("a\\xe9.tif"), "a\\\\xe9.tif");
+  EXPECT_EQ(DisplayName("line\nbreak"), "line\\x0abreak");
+  EXPECT_EQ(DisplayName("\xED\xA0\x80"), "\\xed\\xa0\\x80");  // a surrogate is not UTF-8
+}
+
+TEST(MakeDocumentWriterTest, UnknownFormatsAreNamed) {
+  EXPECT_THROW(MakeDocumentWriter("docx"), Error);
+  for (const std::string& format : KnownFormats()) EXPECT_NE(MakeDocumentWriter(format), nullptr);
+}
+
+}  // namespace
+}  // namespace platen
