@@ -32,9 +32,10 @@ struct LayoutLine {
 };
 
 struct PageLayout {
-  int rotation = 0;         // degrees the page must be turned clockwise to be upright: 0 90 180 270
-  float skew_degrees = 0;   // of the upright page
-  float letter_height = 0;  // x-height of the page's ruling text size, page pixels; 0: no text found
+  int rotation = 0;        // degrees the page must be turned clockwise to be upright: 0 90 180 270
+  float skew_degrees = 0;  // of the upright page
+  float letter_height =
+      0;  // x-height of the page's ruling text size, page pixels; 0: no text found
   std::vector<LayoutLine> lines;  // in reading order
 };
 
@@ -62,7 +63,7 @@ struct Crop {
 // lines are scaled by the page's letter height and baseline, not by each line's ink; lines wider
 // than max_width are cut at word gaps. `text_height`: if > 0, block and page crops are scaled down
 // so that small letters are this high (never up).
-std::vector<Crop> MakeCrops(const Image& page, const PageLayout& layout, const ReadingConfig& reading,
-                            double text_height);
+std::vector<Crop> MakeCrops(const Image& page, const PageLayout& layout,
+                            const ReadingConfig& reading, double text_height);
 
 }  // namespace platen

@@ -1,0 +1,34 @@
+// A page at working size, and the steps from its pixels to its lines.
+#pragma once
+
+#include <opencv2/core.hpp>
+#include <optional>
+#include <vector>
+
+#include "stages/layout/components.h"
+#include "stages/layout/phrases.h"
+
+namespace platen::layout {
+
+// A page scaled, flattened and binarised, with its letters measured.
+struct WorkingPage {
+  double scale = 1;       // working pixels per page pixel
+  cv::Mat flat, ink;      // 8-bit
+  Components components;  // of `ink`
+  double letter_height = 0;
+};
+
+// Nothing if the page shows no letters. `grey`: 8-bit, one channel.
+std::optional<WorkingPage> PrepareWorkingPage(const cv::Mat& grey);
+
+// The lines of a page in reading order, in working pixels of the straightened page.
+struct PageLines {
+  double skew_degrees = 0;
+  cv::Matx23d to_straight;  // from working pixels to those of the straightened page
+  std::vector<Phrase> lines;
+};
+
+// `page` is upright. Changes its flat and ink.
+PageLines FindLines(WorkingPage& page);
+
+}  // namespace platen::layout
