@@ -8,20 +8,24 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "model/chat_prompt.h"
 #include "model/image_processor.h"
-#include "model/snapshot.h"
+#include "model/mtp.h"
+#include "model/observer.h"
 
 namespace platen {
 
-class Model;     // weights, immutable (model/model.h)
-class Sequence;  // one request with its KV blocks (model/sequence.h)
+class Model;      // weights, immutable (model/model.h)
+struct Sequence;  // one request with its KV blocks (model/sequence.h)
 
-enum class FinishReason { kStop, kLength, kRepetition };
+// kFailed: the model produced numbers that are not finite; Recognition::error says where.
+enum class FinishReason { kStop, kLength, kRepetition, kFailed };
 
 // One thing to read: images in order and the text that follows them.
 struct Request {
@@ -36,14 +40,33 @@ struct Recognition {
   std::vector<TokenId> tokens;       // without the stop token
   std::vector<float> probabilities;  // of each token, softmax of the target's logits
   FinishReason finish = FinishReason::kStop;
+  std::string error;  // for kFailed
   int prompt_tokens = 0;
   int image_tokens = 0;
+};
+
+// What one round did for one sequence; for `platen forward` and comparisons with the reference.
+struct Round {
+  const Sequence* sequence = nullptr;
+  int64_t cache_len_before = 0;  // target rows in the cache
+  int64_t rope_position = 0;     // of the newest decided token, row 0 of the pass
+  TokenId anchor = 0;            // that token
+  std::vector<TokenId> drafts;
+  std::vector<TokenId> target_argmax;  // drafts.size() + 1 rows
+  int accepted = 0;
+  std::vector<TokenId> emitted;  // decided tokens, stop token included
 };
 
 struct EngineOptions {
   int draft_length = 3;           // 0..8 drafts per round; 0 = plain decoding
   int64_t kv_cache_bytes = 0;     // 0: 1 GiB
-  int kv_block_tokens = 32;       // tests use 4 to hit boundaries often
+  int kv_block_tokens = 32;       // tests use 16 to hit boundaries often
+  MtpConvention mtp_convention;
+  // Draft to the full length even where the token limit or a drafted stop token makes the rest
+  // useless; comparisons with the reference need it.
+  bool full_drafts = false;
+  Observer observer;                            // intermediate results of prefill and drafting
+  std::function<void(const Round&)> on_round;   // called by Step
 };
 
 // Sums since the engine was made. Position j of `accepted_at` counts rounds whose drafts 1..j+1
@@ -63,8 +86,10 @@ struct EngineStats {
 // its pixels, small enough to bound a runaway.
 int DefaultTokenLimit(int image_tokens);
 
-// Thread-safety: Prepare, EncodeImages, TryReserve and Prefill may run at the same time as Step, on
-// different sequences; Submit and Step are called by one thread at a time (the decode stage).
+// Thread-safety: Prepare and TryReserve from any thread. EncodeImages, Prefill and the pair Submit /
+// Step are three stages: each is called by one thread at a time, and the three may run at the same
+// time on different sequences. A sequence that is dropped before it finished must be given to
+// Discard, which returns its blocks.
 class Engine {
  public:
   Engine(const Model& model, const EngineOptions& options);
@@ -89,6 +114,9 @@ class Engine {
 
   // One round over all live sequences. Returns those that finished, their blocks released.
   std::vector<std::unique_ptr<Sequence>> Step();
+
+  // Gives back what a sequence holds; for requests that are abandoned before Submit.
+  void Discard(Sequence& sequence);
 
   size_t live() const;
   EngineStats stats() const;

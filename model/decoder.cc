@@ -1,0 +1,196 @@
+#include "model/decoder.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "model/ops/norm.h"
+#include "model/ops/parallel.h"
+#include "model/ops/rope.h"
+
+namespace platen {
+namespace {
+
+// Queries of one attention task: up to 16 rows of a slice with all query heads of a KV head, so
+// that they share the loads of its pages.
+constexpr int64_t kMaxRowsPerTask = 16;
+constexpr int64_t kMaxQueriesPerTask = kMaxQueryGroup;
+constexpr int64_t kRotateRowsPerTask = 16;
+
+}  // namespace
+
+void RowBatch::Clear() {
+  slices.clear();
+  for (auto& axis : positions) axis.clear();
+}
+
+void RowBatch::AddSlice(const BlockTable& blocks, int64_t first_index, int64_t num_rows) {
+  const int64_t first_row = slices.empty() ? 0 : slices.back().first_row + slices.back().num_rows;
+  slices.push_back({&blocks, first_row, num_rows, first_index});
+}
+
+void RowBatch::PushPosition(int32_t t, int32_t h, int32_t w) {
+  positions[0].push_back(t);
+  positions[1].push_back(h);
+  positions[2].push_back(w);
+}
+
+DecoderLayerOp::DecoderLayerOp(const TextConfig& config, const KernelTable& kernels)
+    : config_(config),
+      kernels_(kernels),
+      inverse_frequencies_(InverseFrequencies(config.rope_theta, config.head_dim)) {}
+
+void DecoderLayerOp::FillRope(const RowBatch& batch, DecoderWorkspace& ws) const {
+  const int64_t rows = batch.num_rows();
+  FillMropeTables(inverse_frequencies_, config_.mrope_section,
+                  {batch.positions[0], batch.positions[1], batch.positions[2]},
+                  ws.cos.Shaped(rows, config_.head_dim), ws.sin.Shaped(rows, config_.head_dim));
+}
+
+void DecoderLayerOp::Run(const DecoderLayerWeights& w, int cache_layer, const RowBatch& batch,
+                         const KvPool& pool, MatView x, DecoderWorkspace& ws) const {
+  const int64_t rows = batch.num_rows();
+  const float eps = config_.rms_norm_eps;
+  MatView normed = ws.normed.Shaped(rows, config_.hidden_size);
+  MatView branch = ws.branch.Shaped(rows, config_.hidden_size);
+
+  // h = x + post_self_attn_layernorm(attention(input_layernorm(x)))
+  RmsNormRows(kernels_, x, w.input_layernorm, eps, normed);
+  w.qkv.Apply(kernels_, normed, ws.qkv.Shaped(rows, config_.q_size() + 2 * config_.kv_size()));
+  RotateAndStore(cache_layer, batch, pool, ws);
+  PlanAttention(cache_layer, batch, pool, ws);
+  ws.attention_out.Resize(rows, config_.q_size());
+  Attend(batch, pool, ws);
+  w.o_proj.Apply(kernels_, ws.attention_out.View(), branch);
+  AddRmsNormRows(kernels_, branch, w.post_self_attn_layernorm, eps, x);
+
+  // y = h + post_mlp_layernorm(down(silu(gate) * up)),  gate, up of post_attention_layernorm(h)
+  RmsNormRows(kernels_, x, w.post_attention_layernorm, eps, normed);
+  MatView inner = ws.inner.Shaped(rows, config_.intermediate_size);
+  w.gate_up.Apply(kernels_, normed, inner);
+  w.down.Apply(kernels_, inner, branch);
+  AddRmsNormRows(kernels_, branch, w.post_mlp_layernorm, eps, x);
+}
+
+// q and k rotated, q scaled, k and v written to the cache.
+void DecoderLayerOp::RotateAndStore(int cache_layer, const RowBatch& batch, const KvPool& pool,
+                                    DecoderWorkspace& ws) const {
+  const int d = config_.head_dim;
+  const float scale = 1.0F / std::sqrt(static_cast<float>(d));
+  for (const RowSlice& slice : batch.slices) {
+    const int64_t tasks = (slice.num_rows + kRotateRowsPerTask - 1) / kRotateRowsPerTask;
+    ParallelFor(tasks, [&](int64_t task) {
+      const int64_t end = std::min(slice.num_rows, (task + 1) * kRotateRowsPerTask);
+      for (int64_t j = task * kRotateRowsPerTask; j < end; ++j) {
+        const int64_t row = slice.first_row + j;
+        const float* cos = ws.cos.View().Row(row);
+        const float* sin = ws.sin.View().Row(row);
+        float* q = ws.qkv.View().Row(row);
+        float* k = q + config_.q_size();
+        const float* v = k + config_.kv_size();
+        for (int head = 0; head < config_.num_heads; ++head) {
+          kernels_.rope_adjacent(cos, sin, d, q + head * d);
+        }
+        kernels_.scale(scale, static_cast<size_t>(config_.q_size()), q);
+        const int64_t index = slice.first_index + j;
+        const BlockId block =
+            (*slice.blocks)[static_cast<size_t>(index / pool.block_tokens())];
+        const auto place = static_cast<int>(index % pool.block_tokens());
+        for (int head = 0; head < config_.num_kv_heads; ++head) {
+          kernels_.rope_adjacent(cos, sin, d, k + head * d);
+          pool.Write(block, cache_layer, head, place, k + head * d, v + head * d);
+        }
+      }
+    });
+  }
+}
+
+void DecoderLayerOp::PlanAttention(int cache_layer, const RowBatch& batch, const KvPool& pool,
+                                   DecoderWorkspace& ws) const {
+  ws.key_pages.clear();
+  ws.value_pages.clear();
+  ws.tasks.clear();
+  const int64_t group = config_.num_heads / config_.num_kv_heads;
+  const int64_t rows_per_task = std::min(kMaxRowsPerTask, kMaxQueriesPerTask / group);
+  for (size_t s = 0; s < batch.slices.size(); ++s) {
+    const RowSlice& slice = batch.slices[s];
+    const int64_t blocks = pool.BlocksFor(slice.first_index + slice.num_rows);
+    for (int head = 0; head < config_.num_kv_heads; ++head) {
+      const auto first_page = static_cast<int64_t>(ws.key_pages.size());
+      for (int64_t b = 0; b < blocks; ++b) {
+        const BlockId block = (*slice.blocks)[static_cast<size_t>(b)];
+        ws.key_pages.push_back(pool.Keys(block, cache_layer, head));
+        ws.value_pages.push_back(pool.Values(block, cache_layer, head));
+      }
+      for (int64_t row = 0; row < slice.num_rows; row += rows_per_task) {
+        ws.tasks.push_back({static_cast<int64_t>(s), head, row,
+                            std::min(rows_per_task, slice.num_rows - row), first_page});
+      }
+    }
+  }
+}
+
+// attention_out[row] = softmax(q k^T) v over keys 0 .. cache index of the row. Query heads
+// h * group .. of KV head h are rows of the same job.
+void DecoderLayerOp::Attend(const RowBatch& batch, const KvPool& pool, DecoderWorkspace& ws) const {
+  const int d = config_.head_dim;
+  const int group = config_.num_heads / config_.num_kv_heads;
+  ParallelFor(static_cast<int64_t>(ws.tasks.size()), [&](int64_t index) {
+    const DecoderWorkspace::AttentionTask& task = ws.tasks[static_cast<size_t>(index)];
+    const RowSlice& slice = batch.slices[static_cast<size_t>(task.slice)];
+    const float* q[kMaxQueriesPerTask];
+    float* out[kMaxQueriesPerTask];
+    int32_t context[kMaxQueriesPerTask];
+    int rows = 0;
+    for (int64_t j = 0; j < task.num_rows; ++j) {
+      const int64_t row = slice.first_row + task.first_row + j;
+      for (int g = 0; g < group; ++g, ++rows) {
+        const int64_t offset = (task.head * group + g) * d;
+        q[rows] = ws.qkv.View().Row(row) + offset;
+        out[rows] = ws.attention_out.View().Row(row) + offset;
+        context[rows] = static_cast<int32_t>(slice.first_index + task.first_row + j + 1);
+      }
+    }
+    AttentionJob job;
+    job.k_pages = ws.key_pages.data() + task.first_page;
+    job.v_pages = ws.value_pages.data() + task.first_page;
+    job.page_tokens = pool.block_tokens();
+    job.head_dim = d;
+    job.v_stride = pool.value_stride();
+    job.rows = rows;
+    job.q = q;
+    job.context = context;
+    job.out = out;
+    kernels_.attention(job);
+  });
+}
+
+Decoder::Decoder(const TextConfig& config, const TextWeights& weights, const KernelTable& kernels)
+    : config_(config), weights_(weights), kernels_(kernels), layer_(config, kernels) {}
+
+void Decoder::Embed(std::span<const TokenId> ids, MatView x) const {
+  assert(static_cast<int64_t>(ids.size()) == x.rows);
+  for (int64_t r = 0; r < x.rows; ++r) {
+    const float* row = weights_.embed_tokens.View().Row(ids[static_cast<size_t>(r)]);
+    std::copy_n(row, x.cols, x.Row(r));
+  }
+}
+
+void Decoder::Forward(const RowBatch& batch, const KvPool& pool, MatView x, DecoderWorkspace& ws,
+                      const Observer& observer) const {
+  layer_.FillRope(batch, ws);
+  for (int i = 0; i < config_.num_layers; ++i) {
+    layer_.Run(weights_.layers[static_cast<size_t>(i)], i, batch, pool, x, ws);
+    if (observer) observer("layer" + std::to_string(i), x);
+  }
+}
+
+void Decoder::FinalNorm(ConstMatView x, MatView hidden) const {
+  RmsNormRows(kernels_, x, weights_.norm, config_.rms_norm_eps, hidden);
+}
+
+void Decoder::Logits(ConstMatView hidden, MatView logits) const {
+  weights_.lm_head.Apply(kernels_, hidden, logits);
+}
+
+}  // namespace platen

@@ -1,0 +1,21 @@
+// The kernels over two AVX2 registers per 16 lanes (with FMA).
+// This file alone is compiled with the instruction set's flags; it shares no inline code with others.
+#include <immintrin.h>
+
+#include <cmath>
+#include <cstdint>
+
+#include "model/kernels/kernels.h"
+
+namespace platen {
+namespace {
+
+#include "model/kernels/lanes_avx2.inc"
+//
+#include "model/kernels/kernel_body.inc"
+
+}  // namespace
+
+extern const KernelTable kAvx2Kernels = MakeTable("avx2");
+
+}  // namespace platen

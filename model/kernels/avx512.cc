@@ -1,0 +1,21 @@
+// The kernels over one AVX-512 register per 16 lanes (AVX512F, DQ, BW, VL).
+// This file alone is compiled with the instruction set's flags; it shares no inline code with others.
+#include <immintrin.h>
+
+#include <cmath>
+#include <cstdint>
+
+#include "model/kernels/kernels.h"
+
+namespace platen {
+namespace {
+
+#include "model/kernels/lanes_avx512.inc"
+//
+#include "model/kernels/kernel_body.inc"
+
+}  // namespace
+
+extern const KernelTable kAvx512Kernels = MakeTable("avx512");
+
+}  // namespace platen

@@ -1,0 +1,97 @@
+// Inner loops, one table of functions per instruction set.
+//
+// Every float result is defined on 16 virtual lanes with fused multiply-add, one fixed reduction
+// tree and our own exp, so that all tables give the same bits: kernel_body.inc is compiled once per
+// instruction set over a 16-lane vector type. Scalar is the meaning; the others are faster.
+//
+// A row's result never depends on the rows beside it: sums run over k ascending, one lane per
+// output column, whatever the number of rows in the call.
+//
+// Kernels know no model and no threads; pointers are not owned; buffers may be unaligned unless
+// said otherwise. All functions are thread-safe on disjoint outputs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace platen {
+
+constexpr int kLanes = 16;          // virtual lanes of every reduction
+constexpr int kPanelColumns = 64;   // output columns per panel of packed weights
+constexpr int kMaxHeadDim = 256;    // of attention kernels
+constexpr int kKeySplit = 256;      // keys per online-softmax step, at absolute multiples
+
+// What happens to a tile of A * W^T + bias before it is stored.
+enum class Epilogue {
+  kStore,    // c = value
+  kAdd,      // c += value (residual)
+  kSiluMul,  // panels hold 32 gate columns and their 32 up columns: c[32 columns] = silu(gate) * up
+};
+
+// One job: rows x panels of C[rows, n] = A[rows, k] * W[n, k]^T.
+struct GemmF32Job {
+  const float* a = nullptr;  // [rows, k], row-major
+  ptrdiff_t a_stride = 0;    // floats
+  int rows = 0;
+  int k = 0;
+  const float* panels = nullptr;  // first panel of the job: panels of [k][64], one after another
+  int num_panels = 0;
+  const float* bias = nullptr;  // of the first panel's first column, 64 per panel; nullptr: none
+  float* c = nullptr;           // first output column of the job
+  ptrdiff_t c_stride = 0;       // floats
+  int columns = 0;              // output columns of the job (the last panel may be partial)
+  Epilogue epilogue = Epilogue::kStore;
+};
+
+// Attention of query rows over the keys of one head, online softmax over blocks of kKeySplit keys.
+// Keys and values lie in pages: K page [head_dim][page_tokens], V page [page_tokens][v_stride].
+struct AttentionJob {
+  const float* const* k_pages = nullptr;  // page p holds keys p * page_tokens ...
+  const float* const* v_pages = nullptr;
+  int page_tokens = 0;  // a multiple of 16 that divides kKeySplit
+  int head_dim = 0;     // <= kMaxHeadDim
+  int v_stride = 0;     // head_dim rounded up to 16
+  int rows = 0;
+  const float* const* q = nullptr;  // [rows] pointers to query vectors, already scaled
+  const int32_t* context = nullptr; // [rows] number of keys each row sees, >= 1
+  float* const* out = nullptr;      // [rows] pointers to head_dim results
+};
+
+// Largest value, lowest index on ties, and the probability of that index under softmax.
+struct Selection {
+  int32_t index = 0;
+  float probability = 0;
+};
+
+struct KernelTable {
+  const char* name;
+
+  void (*gemm_f32)(const GemmF32Job& job);
+  void (*attention)(const AttentionJob& job);
+
+  // y = (x * rsqrt(mean(x^2) + eps)) * weight. In place allowed.
+  void (*rms_norm)(const float* x, const float* weight, float eps, int n, float* y);
+  // y = (x - mean) * rsqrt(var + eps) * weight + bias. In place allowed.
+  void (*layer_norm)(const float* x, const float* weight, const float* bias, float eps, int n,
+                     float* y);
+  // Exact (erf) GELU, in place.
+  void (*gelu)(float* x, size_t n);
+  // x += y
+  void (*add)(const float* y, size_t n, float* x);
+  // x *= s
+  void (*scale)(float s, size_t n, float* x);
+  // Rotation of pairs (2i, 2i + 1) by angle i, in place. cos, signed_sin [n]: every value twice, the
+  // sine negative at even places.
+  void (*rope_adjacent)(const float* cos, const float* signed_sin, int n, float* x);
+  // Rotation of pairs (i, i + n / 2) by angle i; cos, sin [n / 2]. In place.
+  void (*rope_half)(const float* cos, const float* sin, int n, float* x);
+  // Selection over n logits (n >= 1). NaN logits give index -1.
+  Selection (*select)(const float* logits, int n);
+};
+
+// Names in order of preference, best first, that this CPU can run: "avx512", "avx2", "scalar".
+const KernelTable& BestKernels();
+// The table of that name; nullptr if there is none or this CPU cannot run it.
+const KernelTable* FindKernels(const char* name);
+
+}  // namespace platen

@@ -1,0 +1,20 @@
+// The meaning of every kernel: 16 lanes as an array, no instruction set beyond the baseline.
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "model/kernels/kernels.h"
+
+namespace platen {
+namespace {
+
+#define PLATEN_INLINE inline
+#include "model/kernels/lanes_scalar.inc"
+//
+#include "model/kernels/kernel_body.inc"
+
+}  // namespace
+
+extern const KernelTable kScalarKernels = MakeTable("scalar");
+
+}  // namespace platen

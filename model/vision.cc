@@ -1,0 +1,214 @@
+#include "model/vision.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/ops/norm.h"
+#include "model/ops/parallel.h"
+#include "model/ops/rope.h"
+
+namespace platen {
+namespace {
+
+constexpr int kPageKeys = 64;           // keys per page of packed K and V
+constexpr int64_t kQueriesPerTask = 48; // query rows of one attention task
+
+// LayerNorm's own default in the reference: it does not follow rms_norm_eps.
+constexpr float kMergerNormEps = 1e-5F;
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t PaddedDim(int64_t d) { return CeilDiv(d, kLanes) * kLanes; }
+
+}  // namespace
+
+VisionEncoder::VisionEncoder(const ModelConfig& config, const VisionWeights& weights,
+                             const KernelTable& kernels)
+    : config_(config.vision),
+      weights_(weights),
+      kernels_(kernels),
+      processor_(config.image_processor),
+      // Half of the head's angles follow the row, half the column; each half has d / 4 of them.
+      inverse_frequencies_(
+          InverseFrequencies(config.vision.rope_theta, config.vision.head_dim() / 2)) {}
+
+void VisionEncoder::Encode(std::span<const PreparedImage* const> images, VisionWorkspace& ws,
+                           MatView out, const Observer& observer) const {
+  if (images.empty()) return;
+  const Plan plan = MakePlan(images);
+  LoadPatches(images, plan, ws);
+  ReservePages(plan, ws);
+
+  // x = patch_embed(pixels)
+  weights_.patch_embed.Apply(kernels_, ws.pixels.View(),
+                             ws.x.Shaped(plan.num_patches, config_.hidden_size));
+  if (observer) observer("vision_patch_embed", ws.x.View());
+  for (size_t i = 0; i < weights_.blocks.size(); ++i) {
+    Block(weights_.blocks[i], plan, ws);
+    if (observer) observer("vision_block" + std::to_string(i), ws.x.View());
+  }
+  Tail(ws, out, observer);
+}
+
+VisionEncoder::Plan VisionEncoder::MakePlan(std::span<const PreparedImage* const> images) const {
+  Plan plan;
+  for (const PreparedImage* image : images) {
+    const int64_t n = image->grid.num_patches();
+    const int64_t pages = CeilDiv(n, kPageKeys);
+    const auto segment = static_cast<int64_t>(plan.segments.size());
+    plan.segments.push_back({plan.num_patches, n, plan.num_pages, pages, image->grid});
+    plan.num_patches += n;
+    plan.num_pages += pages;
+    for (int64_t head = 0; head < config_.num_heads; ++head) {
+      for (int64_t first = 0; first < n; first += kQueriesPerTask) {
+        plan.tasks.push_back({segment, head, first, std::min(kQueriesPerTask, n - first)});
+      }
+    }
+  }
+  return plan;
+}
+
+void VisionEncoder::LoadPatches(std::span<const PreparedImage* const> images, const Plan& plan,
+                                VisionWorkspace& ws) const {
+  const int64_t values = config_.patch_values();
+  const int64_t d = config_.head_dim();
+  MatView pixels = ws.pixels.Shaped(plan.num_patches, values);
+  MatView cos = ws.cos.Shaped(plan.num_patches, d / 2);
+  MatView sin = ws.sin.Shaped(plan.num_patches, d / 2);
+  ParallelFor(static_cast<int64_t>(plan.segments.size()), [&](int64_t i) {
+    const Segment& s = plan.segments[static_cast<size_t>(i)];
+    processor_.WritePatches(*images[static_cast<size_t>(i)],
+                            {pixels.Row(s.first_patch), static_cast<size_t>(s.num_patches * values)});
+    FillVisionRopeTables(inverse_frequencies_, s.grid.rows, s.grid.cols,
+                         cos.Rows(s.first_patch, s.num_patches),
+                         sin.Rows(s.first_patch, s.num_patches));
+  });
+}
+
+// Room for the keys and values of one block, and where each head's pages begin.
+void VisionEncoder::ReservePages(const Plan& plan, VisionWorkspace& ws) const {
+  const int64_t d = config_.head_dim();
+  const int64_t d_padded = PaddedDim(d);
+  MatView keys = ws.keys.Shaped(config_.num_heads, plan.num_pages * kPageKeys * d);
+  MatView values = ws.values.Shaped(config_.num_heads, plan.num_pages * kPageKeys * d_padded);
+  ws.key_pages.clear();
+  ws.value_pages.clear();
+  for (int64_t head = 0; head < config_.num_heads; ++head) {
+    for (int64_t p = 0; p < plan.num_pages; ++p) {
+      ws.key_pages.push_back(keys.Row(head) + p * kPageKeys * d);
+      ws.value_pages.push_back(values.Row(head) + p * kPageKeys * d_padded);
+    }
+  }
+}
+
+void VisionEncoder::Block(const VisionBlockWeights& w, const Plan& plan,
+                          VisionWorkspace& ws) const {
+  const int64_t patches = ws.x.rows();
+  const int64_t width = config_.hidden_size;
+  MatView x = ws.x.View();
+  MatView normed = ws.normed.Shaped(patches, width);
+
+  // x = x + proj(attention(norm1(x)))
+  RmsNormRows(kernels_, x, w.norm1, config_.rms_norm_eps, normed);
+  w.qkv.Apply(kernels_, normed, ws.qkv.Shaped(patches, 3 * width));
+  ws.attention_out.Resize(patches, width);
+  RotateAndPack(w, plan, ws);
+  Attend(plan, ws);
+  w.proj.Apply(kernels_, ws.attention_out.View(), x, Linear::Mode::kAddTo);
+
+  // x = x + down(silu(gate(norm2(x))) * up(norm2(x)))
+  RmsNormRows(kernels_, x, w.norm2, config_.rms_norm_eps, normed);
+  MatView inner = ws.inner.Shaped(patches, config_.intermediate_size);
+  w.gate_up.Apply(kernels_, normed, inner);
+  w.down.Apply(kernels_, inner, x, Linear::Mode::kAddTo);
+}
+
+// q and k: norm over the head, then rotation; k and v into pages per head and image, q scaled.
+void VisionEncoder::RotateAndPack(const VisionBlockWeights& w, const Plan& plan,
+                                  VisionWorkspace& ws) const {
+  const int d = config_.head_dim();
+  const int64_t d_padded = PaddedDim(d);
+  const int64_t width = config_.hidden_size;
+  const float scale = 1.0F / std::sqrt(static_cast<float>(d));
+  const auto num_segments = static_cast<int64_t>(plan.segments.size());
+  ParallelFor(num_segments * config_.num_heads, [&](int64_t task) {
+    const Segment& s = plan.segments[static_cast<size_t>(task / config_.num_heads)];
+    const int64_t head = task % config_.num_heads;
+    float* head_keys = ws.keys.View().Row(head) + s.first_page * kPageKeys * d;
+    float* head_values = ws.values.View().Row(head) + s.first_page * kPageKeys * d_padded;
+    for (int64_t i = 0; i < s.num_patches; ++i) {
+      const int64_t patch = s.first_patch + i;
+      const float* cos = ws.cos.View().Row(patch);
+      const float* sin = ws.sin.View().Row(patch);
+      float* q = ws.qkv.View().Row(patch) + head * d;
+      float* k = q + width;
+      const float* v = k + width;
+      kernels_.rms_norm(q, w.q_norm.data(), config_.rms_norm_eps, d, q);
+      kernels_.rms_norm(k, w.k_norm.data(), config_.rms_norm_eps, d, k);
+      kernels_.rope_half(cos, sin, d, q);
+      kernels_.rope_half(cos, sin, d, k);
+      kernels_.scale(scale, static_cast<size_t>(d), q);
+      const int64_t page = i / kPageKeys;
+      for (int64_t j = 0; j < d; ++j) head_keys[(page * d + j) * kPageKeys + i % kPageKeys] = k[j];
+      float* stored = head_values + i * d_padded;
+      std::copy(v, v + d, stored);
+      std::fill(stored + d, stored + d_padded, 0.0F);
+    }
+  });
+}
+
+// attention_out = softmax(q k^T) v, per image and head, over all patches of the image.
+void VisionEncoder::Attend(const Plan& plan, VisionWorkspace& ws) const {
+  const int d = config_.head_dim();
+  ParallelFor(static_cast<int64_t>(plan.tasks.size()), [&](int64_t index) {
+    const AttentionTask& task = plan.tasks[static_cast<size_t>(index)];
+    const Segment& s = plan.segments[static_cast<size_t>(task.segment)];
+    const float* q[kQueriesPerTask];
+    float* out[kQueriesPerTask];
+    int32_t context[kQueriesPerTask];
+    for (int64_t i = 0; i < task.count; ++i) {
+      const int64_t patch = s.first_patch + task.first + i;
+      q[i] = ws.qkv.View().Row(patch) + task.head * d;
+      out[i] = ws.attention_out.View().Row(patch) + task.head * d;
+      context[i] = static_cast<int32_t>(s.num_patches);
+    }
+    const int64_t first_page = task.head * plan.num_pages + s.first_page;
+    AttentionJob job;
+    job.k_pages = ws.key_pages.data() + first_page;
+    job.v_pages = ws.value_pages.data() + first_page;
+    job.page_tokens = kPageKeys;
+    job.head_dim = d;
+    job.v_stride = static_cast<int>(PaddedDim(d));
+    job.rows = static_cast<int>(task.count);
+    job.q = q;
+    job.context = context;
+    job.out = out;
+    kernels_.attention(job);
+  });
+}
+
+void VisionEncoder::Tail(VisionWorkspace& ws, MatView out, const Observer& observer) const {
+  const int64_t patches = ws.x.rows();
+  const int64_t tokens = patches / 4;
+  const int64_t width = config_.out_hidden_size;
+  MatView normed = ws.normed.Shaped(patches, config_.hidden_size);
+  RmsNormRows(kernels_, ws.x.View(), weights_.post_layernorm, config_.rms_norm_eps, normed);
+  if (observer) observer("vision_post_layernorm", normed);
+
+  // Four consecutive patch rows are one 2x2 block: the convolution is a product with their
+  // concatenation.
+  const ConstMatView blocks = {normed.data, tokens, 4 * normed.cols, 4 * normed.cols};
+  MatView merged = ws.merged.Shaped(tokens, width);
+  weights_.downsample.Apply(kernels_, blocks, merged);
+  if (observer) observer("vision_downsample", merged);
+
+  // z = gelu(layer_norm(proj(y)));  out = down(silu(gate(z)) * up(z))
+  MatView z = ws.merged_normed.Shaped(tokens, width);
+  weights_.merger_proj.Apply(kernels_, merged, z);
+  LayerNormGeluRows(kernels_, z, weights_.merger_norm, weights_.merger_norm_bias, kMergerNormEps, z);
+  MatView inner = ws.inner.Shaped(tokens, config_.merger_intermediate_size());
+  weights_.merger_gate_up.Apply(kernels_, z, inner);
+  weights_.merger_down.Apply(kernels_, inner, out);
+  if (observer) observer("vision_embeds", out);
+}
+
+}  // namespace platen

@@ -1,0 +1,85 @@
+// The vision encoder: patches of images -> one embedding per image token.
+//
+//   patches -> patch_embed -> blocks -> post_layernorm -> 2x2 downsample -> merger -> embeddings
+//
+// P = patches of all images of a batch, one image after another; C = hidden size, H heads of d.
+// Linears run over all P rows at once; attention stays inside each image.
+// Source: transformers GlmOcrVisionModel.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "model/config.h"
+#include "model/image_processor.h"
+#include "model/observer.h"
+#include "model/weights.h"
+
+namespace platen {
+
+// Buffers of one encoder call; grow to the largest batch and stay. One call at a time.
+struct VisionWorkspace {
+  Mat pixels;         // [P, patch_values]
+  Mat x;              // [P, C] residual stream
+  Mat normed;         // [P, C]
+  Mat qkv;            // [P, 3C]
+  Mat attention_out;  // [P, C]
+  Mat inner;          // [P, intermediate], later [P / 4, merger intermediate]
+  Mat cos, sin;       // [P, d]
+  Mat keys;           // [H, padded P * d]: pages [d][64] per image
+  Mat values;         // [H, padded P * padded d]: pages [64][padded d] per image
+  std::vector<const float*> key_pages;    // [H * pages]
+  std::vector<const float*> value_pages;  // [H * pages]
+  Mat merged;         // [P / 4, D]
+  Mat merged_normed;  // [P / 4, D]
+};
+
+// Immutable; Encode is thread-safe with different workspaces.
+class VisionEncoder {
+ public:
+  VisionEncoder(const ModelConfig& config, const VisionWeights& weights,
+                const KernelTable& kernels);
+
+  // images: any number, in order. out [sum of image tokens, D].
+  void Encode(std::span<const PreparedImage* const> images, VisionWorkspace& ws, MatView out,
+              const Observer& observer = {}) const;
+
+ private:
+  // Where an image's rows and key pages lie in the batch.
+  struct Segment {
+    int64_t first_patch = 0;
+    int64_t num_patches = 0;
+    int64_t first_page = 0;
+    int64_t num_pages = 0;
+    PatchGrid grid;
+  };
+  // Up to kQueriesPerTask query rows of one image and head.
+  struct AttentionTask {
+    int64_t segment = 0;
+    int64_t head = 0;
+    int64_t first = 0;
+    int64_t count = 0;
+  };
+  struct Plan {
+    std::vector<Segment> segments;
+    std::vector<AttentionTask> tasks;
+    int64_t num_patches = 0;
+    int64_t num_pages = 0;
+  };
+  Plan MakePlan(std::span<const PreparedImage* const> images) const;
+  void LoadPatches(std::span<const PreparedImage* const> images, const Plan& plan,
+                   VisionWorkspace& ws) const;
+  void ReservePages(const Plan& plan, VisionWorkspace& ws) const;
+  void Block(const VisionBlockWeights& w, const Plan& plan, VisionWorkspace& ws) const;
+  void RotateAndPack(const VisionBlockWeights& w, const Plan& plan, VisionWorkspace& ws) const;
+  void Attend(const Plan& plan, VisionWorkspace& ws) const;
+  void Tail(VisionWorkspace& ws, MatView out, const Observer& observer) const;
+
+  const VisionConfig config_;
+  const VisionWeights& weights_;
+  const KernelTable& kernels_;
+  ImageProcessor processor_;
+  std::vector<float> inverse_frequencies_;  // [d / 4]
+};
+
+}  // namespace platen
