@@ -4,6 +4,7 @@
 #include <array>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/config.h"
@@ -32,6 +33,9 @@ struct ChatMessage {
 };
 
 enum class Thinking { kDefault, kDisabled };
+
+// Added tokens every prompt contains besides the image tokens; a tokenizer must have them.
+std::span<const std::string_view> PromptControlTokens();
 
 // The text the snapshot's chat template renders: prefix, role tags, one "<|image|>" per image.
 // The rules are built in; chat_template.jinja is not interpreted. Throws Error(kUsage) for an

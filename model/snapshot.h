@@ -6,6 +6,7 @@
 
 #include "model/checkpoint.h"
 #include "model/config.h"
+#include "model/support/error.h"
 #include "model/tokenizer.h"
 
 namespace platen {
@@ -16,6 +17,7 @@ struct Snapshot {
   ModelConfig config;
   Tokenizer tokenizer;
   Checkpoint checkpoint;
+  std::vector<std::string> warnings;  // oddities that do not hinder, for the log
 };
 
 // One tensor the architecture needs.
@@ -30,9 +32,23 @@ struct TensorSpec {
 std::vector<TensorSpec> RequiredTensors(const ModelConfig& config);
 std::vector<TensorSpec> OptionalTensors(const ModelConfig& config);
 
+// What is wrong with the tensors of a checkpoint.
+struct TensorCheck {
+  std::vector<Error> missing;            // required tensors that are not there
+  std::vector<Error> mismatched;         // required or optional tensors of another shape
+  std::vector<std::string> unexpected;   // names outside the architecture, ascending; harmless
+};
+TensorCheck CheckTensors(const ModelConfig& config, const Checkpoint& checkpoint,
+                         const std::string& dir);
+
+// Disagreements between the token ids of the config files and the tokenizer; empty if none.
+std::vector<Error> CheckTokens(const ModelConfig& config, const Tokenizer& tokenizer,
+                               const std::string& dir);
+
 // Reads the config files, the tokenizer and the checkpoint and checks them against each other:
 // required tensors present with the expected shape, a float dtype; special token ids equal in
-// config, generation config and tokenizer. Throws Error(kModel) naming file and field or tensor.
+// config, generation config and tokenizer. Weights are not read: WidenToF32 refuses NaN later.
+// Throws Error(kModel) naming file and field or tensor.
 Snapshot LoadSnapshot(const std::string& dir);
 
 }  // namespace platen

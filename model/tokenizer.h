@@ -37,6 +37,8 @@ class Tokenizer {
 
   // Id of an added token ("<|user|>"), if there is one.
   std::optional<TokenId> AddedTokenId(std::string_view content) const;
+  // True if `id` is an added token.
+  bool IsAdded(TokenId id) const;
   // Largest id that has a string.
   TokenId max_id() const;
   // Number of base entries, added tokens and merges (for `inspect`).

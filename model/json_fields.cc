@@ -1,0 +1,239 @@
+#include "model/json_fields.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_set>
+#include <utility>
+
+#include "model/support/error.h"
+#include "model/support/mapped_file.h"
+
+namespace platen {
+namespace {
+
+using nlohmann::json;
+
+[[noreturn]] void FailAt(const std::string& file, std::string field, uint64_t offset,
+                         const std::string& reason) {
+  throw Error(ErrorKind::kModel, {.file = file, .field = std::move(field), .offset = offset},
+              reason);
+}
+
+// Watches a parse for what the library itself would let pass: duplicate keys and deep nesting.
+class ParseGuard {
+ public:
+  explicit ParseGuard(const std::string& file) : file_(file) {}
+
+  bool operator()(json::parse_event_t event, const json& parsed) {
+    switch (event) {
+      case json::parse_event_t::object_start:
+      case json::parse_event_t::array_start:
+        keys_.emplace_back();
+        if (keys_.size() > kMaxJsonDepth) {
+          Fail({}, "nested more than " + std::to_string(kMaxJsonDepth) + " levels deep");
+        }
+        break;
+      case json::parse_event_t::object_end:
+      case json::parse_event_t::array_end:
+        keys_.pop_back();
+        break;
+      case json::parse_event_t::key:
+        if (!keys_.back().insert(parsed.get<std::string>()).second) {
+          Fail(parsed.get<std::string>(), "key given twice");
+        }
+        break;
+      case json::parse_event_t::value:
+        break;
+    }
+    return true;
+  }
+
+ private:
+  [[noreturn]] void Fail(const std::string& field, const std::string& reason) const {
+    throw Error(ErrorKind::kModel, {.file = file_, .field = field}, reason);
+  }
+
+  const std::string& file_;
+  std::vector<std::unordered_set<std::string>> keys_;  // per open object or array
+};
+
+// "[json.exception.parse_error.101] parse error at line 1, column 2: reason" -> "reason".
+std::string Reason(const json::exception& error) {
+  const std::string text = error.what();
+  const size_t at = text.find("column ");
+  const size_t colon = at == std::string::npos ? std::string::npos : text.find(": ", at);
+  if (colon != std::string::npos) return "not valid JSON: " + text.substr(colon + 2);
+  const size_t bracket = text.find("] ");
+  return "not valid JSON: " + (bracket == std::string::npos ? text : text.substr(bracket + 2));
+}
+
+// Edit distance (insertions, deletions, substitutions).
+size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i);
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+json ParseJson(std::string_view text, const std::string& file, uint64_t base_offset) {
+  ParseGuard guard(file);
+  try {
+    return json::parse(text.begin(), text.end(),
+                       [&guard](int /*depth*/, json::parse_event_t event, json& parsed) {
+                         return guard(event, parsed);
+                       });
+  } catch (const json::parse_error& error) {
+    FailAt(file, {}, base_offset + (error.byte > 0 ? error.byte - 1 : 0), Reason(error));
+  } catch (const json::exception& error) {
+    FailAt(file, {}, base_offset, Reason(error));
+  }
+}
+
+json ReadJsonFile(const std::string& path, size_t max_bytes) {
+  return ParseJson(ReadSmallFile(path, max_bytes), path);
+}
+
+std::string JsonExcerpt(const json& value) {
+  constexpr size_t kMaxLength = 60;
+  if (value.is_object()) return "an object";
+  if (value.is_array() && value.size() > 8) return "an array";
+  std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
+  if (text.size() > kMaxLength) text = value.is_string() ? "a long text" : "a long value";
+  return text;
+}
+
+JsonObject::JsonObject(const json& value, std::string file, std::string path)
+    : value_(value), file_(std::move(file)), path_(std::move(path)) {
+  if (!value_.is_object()) {
+    throw Error(ErrorKind::kModel, {.file = file_, .field = path_},
+                "must be an object, not " + JsonExcerpt(value_));
+  }
+}
+
+std::string JsonObject::FieldName(const std::string& key) const {
+  return path_.empty() ? key : path_ + "." + key;
+}
+
+void JsonObject::Fail(const std::string& key, const std::string& reason) const {
+  throw Error(ErrorKind::kModel, {.file = file_, .field = FieldName(key)}, reason);
+}
+
+bool JsonObject::Has(const std::string& key) const {
+  const auto found = value_.find(key);
+  return found != value_.end() && !found->is_null();
+}
+
+const json& JsonObject::Required(const std::string& key) const {
+  if (!Has(key)) Fail(key, "is missing");
+  return *value_.find(key);
+}
+
+JsonObject JsonObject::Object(const std::string& key) const {
+  return JsonObject(Required(key), file_, FieldName(key));
+}
+
+int JsonObject::Int(const std::string& key, int low, int high) const {
+  return static_cast<int>(Int64(key, low, high));
+}
+
+int64_t JsonObject::Int64(const std::string& key, int64_t low, int64_t high) const {
+  const json& value = Required(key);
+  if (!value.is_number_integer()) Fail(key, "must be a whole number, not " + JsonExcerpt(value));
+  // A value above the int64 range is stored unsigned and would wrap.
+  const bool too_large = value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX;
+  if (too_large || value.get<int64_t>() < low || value.get<int64_t>() > high) {
+    Fail(key, "must lie in " + std::to_string(low) + ".." + std::to_string(high) + ", not " +
+                  JsonExcerpt(value));
+  }
+  return value.get<int64_t>();
+}
+
+double JsonObject::Number(const std::string& key, double low, double high) const {
+  const json& value = Required(key);
+  if (!value.is_number()) Fail(key, "must be a number, not " + JsonExcerpt(value));
+  const double number = value.get<double>();
+  if (!(number >= low && number <= high)) {
+    Fail(key, "must lie in " + json(low).dump() + ".." + json(high).dump() + ", not " +
+                  JsonExcerpt(value));
+  }
+  return number;
+}
+
+bool JsonObject::Bool(const std::string& key) const {
+  const json& value = Required(key);
+  if (!value.is_boolean()) Fail(key, "must be true or false, not " + JsonExcerpt(value));
+  return value.get<bool>();
+}
+
+std::string JsonObject::String(const std::string& key, size_t max_bytes) const {
+  const json& value = Required(key);
+  if (!value.is_string()) Fail(key, "must be a text, not " + JsonExcerpt(value));
+  const std::string& text = value.get_ref<const std::string&>();
+  if (text.size() > max_bytes) Fail(key, "is longer than " + std::to_string(max_bytes) + " bytes");
+  return text;
+}
+
+std::vector<double> JsonObject::Numbers(const std::string& key, size_t count, double low,
+                                        double high) const {
+  const json& value = Required(key);
+  const auto in_range = [&](const json& v) {
+    return v.is_number() && v.get<double>() >= low && v.get<double>() <= high;
+  };
+  if (!value.is_array() || value.size() != count ||
+      !std::all_of(value.begin(), value.end(), in_range)) {
+    Fail(key, "must be " + std::to_string(count) + " numbers in " + json(low).dump() + ".." +
+                  json(high).dump() + ", not " + JsonExcerpt(value));
+  }
+  return value.get<std::vector<double>>();
+}
+
+std::vector<int> JsonObject::Ints(const std::string& key, size_t count, int low, int high) const {
+  const json& value = Required(key);
+  const auto whole = [](const json& v) { return v.is_number_integer(); };
+  if (!value.is_array() || !std::all_of(value.begin(), value.end(), whole)) {
+    Fail(key, "must be " + std::to_string(count) + " whole numbers, not " + JsonExcerpt(value));
+  }
+  std::vector<int> out;
+  for (const double number : Numbers(key, count, low, high))
+    out.push_back(static_cast<int>(number));
+  return out;
+}
+
+std::vector<std::string> JsonObject::Strings(const std::string& key, size_t max_count) const {
+  const json& value = Required(key);
+  const auto text = [](const json& v) { return v.is_string(); };
+  if (!value.is_array() || value.size() > max_count ||
+      !std::all_of(value.begin(), value.end(), text)) {
+    Fail(key, "must be an array of at most " + std::to_string(max_count) + " texts, not " +
+                  JsonExcerpt(value));
+  }
+  return value.get<std::vector<std::string>>();
+}
+
+void JsonObject::ExpectIfPresent(const std::string& key, const json& expected) const {
+  if (!Has(key) || value_.at(key) == expected) return;
+  Fail(key,
+       "is " + JsonExcerpt(value_.at(key)) + "; only " + JsonExcerpt(expected) + " is supported");
+}
+
+void JsonObject::RefuseUnknownKeys(std::initializer_list<std::string_view> known) const {
+  for (const auto& [key, unused] : value_.items()) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    const auto nearest = std::min_element(known.begin(), known.end(),
+                                          [&key](std::string_view a, std::string_view b) {
+                                            return EditDistance(key, a) < EditDistance(key, b);
+                                          });
+    Fail(key, "unknown key; did you mean \"" + std::string(*nearest) + "\"?");
+  }
+}
+
+}  // namespace platen

@@ -1,0 +1,93 @@
+#include "model/reading_config.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "model/json_fields.h"
+
+namespace platen {
+namespace {
+
+constexpr size_t kMaxFileBytes = 1 << 20;
+constexpr size_t kMaxPromptBytes = 4096;
+constexpr size_t kMaxScripts = 256;
+constexpr int kMinLineHeight = 8;
+constexpr int kMaxLineHeight = 1024;
+constexpr int kMaxCropWidth = 1 << 16;
+
+// The prompts the released model was trained with.
+const std::map<std::string, std::string>& StandardPrompts() {
+  static const auto& prompts = *new std::map<std::string, std::string>{
+      {"text", "Text Recognition:"},
+      {"table", "Table Recognition:"},
+      {"formula", "Formula Recognition:"},
+  };
+  return prompts;
+}
+
+ReadingConfig::Granularity ReadGranularity(const JsonObject& root) {
+  const std::string name = root.String("granularity", 16);
+  if (name == "line") return ReadingConfig::Granularity::kLine;
+  if (name == "block") return ReadingConfig::Granularity::kBlock;
+  if (name == "page") return ReadingConfig::Granularity::kPage;
+  root.Fail("granularity", "must be line, block or page, not " + JsonExcerpt(name));
+}
+
+void ReadLineGeometry(const JsonObject& root, ReadingConfig& out) {
+  if (root.Has("line_height")) {
+    out.line_height = root.Int("line_height", kMinLineHeight, kMaxLineHeight);
+  }
+  for (const char* key : {"x_height", "baseline"}) {
+    if (root.Has(key) && out.line_height == 0) root.Fail(key, "needs line_height");
+  }
+  if (root.Has("baseline")) out.baseline = root.Number("baseline", 1.0, out.line_height);
+  if (root.Has("x_height")) {
+    out.x_height = root.Number("x_height", 1.0, out.baseline > 0 ? out.baseline : out.line_height);
+  }
+  if (root.Has("max_width")) {
+    out.max_width = root.Int("max_width", std::max(out.line_height, 1), kMaxCropWidth);
+  }
+}
+
+void ReadPrompts(const JsonObject& prompts, ReadingConfig& out) {
+  prompts.RefuseUnknownKeys({"text", "table", "formula"});
+  for (auto& [task, prompt] : out.prompts) {
+    if (!prompts.Has(task)) continue;
+    prompt = prompts.String(task, kMaxPromptBytes);
+    if (prompt.empty()) prompts.Fail(task, "must not be empty");
+    // BuildPrompt adds the image tokens itself.
+    if (prompt.find("<|image|>") != std::string::npos) {
+      prompts.Fail(task, "must not contain <|image|>; the image comes before the prompt");
+    }
+  }
+}
+
+}  // namespace
+
+ReadingConfig ReadReadingConfig(const std::string& path) {
+  ReadingConfig out;
+  out.prompts = StandardPrompts();
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return out;
+
+  const nlohmann::json json = ReadJsonFile(path, kMaxFileBytes);
+  const JsonObject root(json, path);
+  root.RefuseUnknownKeys({"granularity", "line_height", "x_height", "baseline", "max_width",
+                          "prompts", "scripts", "tasks"});
+  out.present = true;
+  if (root.Has("granularity")) out.granularity = ReadGranularity(root);
+  ReadLineGeometry(root, out);
+  if (root.Has("prompts")) ReadPrompts(root.Object("prompts"), out);
+  if (root.Has("scripts")) out.scripts = root.Strings("scripts", kMaxScripts);
+  if (root.Has("tasks")) {
+    out.tasks = root.Strings("tasks", out.prompts.size());
+    for (const std::string& task : out.tasks) {
+      if (!out.prompts.contains(task)) {
+        root.Fail("tasks", "unknown task " + JsonExcerpt(task) + "; known: formula, table, text");
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace platen

@@ -1,0 +1,156 @@
+// Whole snapshots: loading, the tensor tables, and reading weights.
+#include "model/snapshot.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "model/support/error.h"
+#include "tests/support/npy.h"
+
+namespace platen {
+namespace {
+
+using testing::SourcePath;
+
+int64_t NumElements(const std::vector<int64_t>& shape) {
+  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+}
+
+TEST(LoadSnapshot, LoadsTheOneFileBf16Snapshot) {
+  const Snapshot snapshot = LoadSnapshot(SourcePath("tests/golden/snapshots/tiny-a"));
+  EXPECT_EQ(snapshot.config.text.head_dim, 16);
+  EXPECT_EQ(snapshot.config.text.q_size(), 64);
+  EXPECT_EQ(snapshot.config.text.num_mtp_layers, 1);
+  EXPECT_EQ(snapshot.config.tokens.stop, (std::vector<TokenId>{873, 880}));
+  EXPECT_EQ(snapshot.config.tokens.image, 907);
+  EXPECT_EQ(snapshot.checkpoint.Find("lm_head.weight")->dtype, DType::kBF16);
+  EXPECT_TRUE(snapshot.warnings.empty());
+}
+
+TEST(LoadSnapshot, LoadsTheShardedTiedF32Snapshot) {
+  const Snapshot snapshot = LoadSnapshot(SourcePath("tests/golden/snapshots/tiny-b"));
+  EXPECT_TRUE(snapshot.config.text.tie_word_embeddings);
+  EXPECT_EQ(snapshot.checkpoint.Find("lm_head.weight"), nullptr);
+  EXPECT_EQ(snapshot.checkpoint.Find("model.language_model.norm.weight")->dtype, DType::kF32);
+  EXPECT_EQ(snapshot.config.vision.rope_theta, 10000.0);  // the file has no vision rope_parameters
+  EXPECT_EQ(snapshot.config.text.rope_theta, 500.0);
+  EXPECT_EQ(snapshot.config.image_processor.max_pixels, 16000);
+}
+
+TEST(LoadSnapshot, LoadsTheSnapshotWithTheReleasedModelsRatios) {
+  const Snapshot snapshot = LoadSnapshot(SourcePath("tests/golden/snapshots/tiny-c"));
+  EXPECT_EQ(snapshot.config.text.mrope_section, (std::array<int, 3>{16, 24, 24}));
+}
+
+TEST(LoadSnapshot, LoadsTheBundledModel) {
+  const Snapshot snapshot = LoadSnapshot(SourcePath("assets/platen-mini"));
+  EXPECT_TRUE(snapshot.config.reading.present);
+  EXPECT_EQ(snapshot.config.reading.granularity, ReadingConfig::Granularity::kLine);
+  EXPECT_EQ(snapshot.config.reading.prompts.at("text"), "Text Recognition:");
+  EXPECT_TRUE(snapshot.warnings.empty());
+}
+
+TEST(LoadSnapshot, RefusesAFolderThatIsNotThere) {
+  EXPECT_THROW(LoadSnapshot(SourcePath("tests/golden/snapshots/none")), Error);
+}
+
+// tests/data/released-config holds the configuration files of zai-org/GLM-OCR.
+TEST(TensorTable, OfTheReleasedModelHas526TensorsAnd1325258240Elements) {
+  const ModelConfig config = ReadModelConfig(SourcePath("tests/data/released-config"));
+  std::vector<TensorSpec> specs = RequiredTensors(config);
+  EXPECT_EQ(specs.size(), 524U);
+  for (TensorSpec& spec : OptionalTensors(config)) specs.push_back(std::move(spec));
+  EXPECT_EQ(specs.size(), 526U);
+  int64_t total = 0;
+  std::map<std::string, int64_t> by_group;
+  std::map<std::string, std::vector<int64_t>> shapes;
+  for (const TensorSpec& spec : specs) {
+    total += NumElements(spec.shape);
+    by_group[spec.group] += NumElements(spec.shape);
+    EXPECT_TRUE(shapes.emplace(spec.name, spec.shape).second) << spec.name << " is listed twice";
+  }
+  EXPECT_EQ(total, 1'325'258'240);
+  EXPECT_EQ(by_group["embedding"] + by_group["decoder"] + by_group["head"], 673'285'632);
+  EXPECT_EQ(by_group["vision"] + by_group["merger"], 434'120'192);
+  EXPECT_EQ(by_group["mtp"], 217'852'416);
+  EXPECT_EQ(shapes["model.language_model.layers.16.eh_proj.weight"],
+            (std::vector<int64_t>{1536, 3072}));
+  EXPECT_EQ(shapes["model.visual.patch_embed.proj.weight"],
+            (std::vector<int64_t>{1024, 3, 2, 14, 14}));
+  EXPECT_EQ(shapes["model.visual.merger.down_proj.weight"], (std::vector<int64_t>{1536, 4608}));
+}
+
+TEST(TensorTable, WithoutDraftLayerHasNoMtpTensors) {
+  ModelConfig config = ReadModelConfig(SourcePath("tests/golden/snapshots/tiny-a"));
+  const size_t with_mtp = RequiredTensors(config).size();
+  config.text.num_mtp_layers = 0;
+  EXPECT_EQ(RequiredTensors(config).size(), with_mtp - 14);
+  EXPECT_TRUE(OptionalTensors(config).empty());
+}
+
+// A stored tensor over `values`, as if it started at byte 100 of a file.
+template <typename T>
+StoredTensor Stored(const std::vector<T>& values, DType dtype) {
+  StoredTensor tensor;
+  tensor.name = "w";
+  tensor.dtype = dtype;
+  tensor.shape = {static_cast<int64_t>(values.size())};
+  tensor.bytes = std::as_bytes(std::span(values));
+  tensor.file = "f";
+  tensor.file_offset = 100;
+  return tensor;
+}
+
+TEST(WidenToF32, IsExactForEveryFiniteHalf) {
+  std::vector<uint16_t> halves;
+  for (int bits = 0; bits < 0x10000; ++bits) {
+    if ((bits & 0x7C00) != 0x7C00) halves.push_back(static_cast<uint16_t>(bits));
+  }
+  std::vector<float> out(halves.size());
+  WidenToF32(Stored(halves, DType::kF16), out);
+  for (size_t i = 0; i < halves.size(); ++i) {
+    const int exponent = (halves[i] >> 10) & 0x1F;
+    const int mantissa = halves[i] & 0x3FF;
+    const double magnitude =
+        exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25);
+    ASSERT_EQ(out[i], static_cast<float>((halves[i] & 0x8000) != 0 ? -magnitude : magnitude));
+    ASSERT_EQ(std::signbit(out[i]), (halves[i] & 0x8000) != 0) << halves[i];
+  }
+}
+
+TEST(WidenToF32, KeepsTheBitsOfBf16AndF32) {
+  const std::vector<uint16_t> bf16 = {0x0000, 0x8000, 0x3F80, 0xC040, 0x0001, 0x7F7F};
+  std::vector<float> out(bf16.size());
+  WidenToF32(Stored(bf16, DType::kBF16), out);
+  for (size_t i = 0; i < bf16.size(); ++i) {
+    EXPECT_EQ(std::bit_cast<uint32_t>(out[i]), static_cast<uint32_t>(bf16[i]) << 16);
+  }
+  const std::vector<float> f32 = {1.5F, -0.0F, 1e-40F};
+  out.resize(f32.size());
+  WidenToF32(Stored(f32, DType::kF32), out);
+  EXPECT_EQ(out, f32);
+}
+
+TEST(WidenToF32, NamesTheOffsetOfTheFirstNonFiniteElement) {
+  std::vector<float> values(10'000, 1.0F);
+  std::vector<float> out(values.size());
+  for (const float bad : {std::numeric_limits<float>::infinity(), std::nanf("")}) {
+    values[4097] = bad;
+    values[9999] = bad;
+    try {
+      WidenToF32(Stored(values, DType::kF32), out);
+      FAIL() << "accepted " << bad;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.location().file, "f");
+      EXPECT_EQ(error.location().field, "w");
+      EXPECT_EQ(error.location().offset, 100U + 4097U * 4U);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace platen
