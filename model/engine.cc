@@ -104,6 +104,9 @@ std::unique_ptr<Sequence> Engine::Prepare(Request request) const {
   s->tokens = s->prompt.input_ids;
   s->max_new_tokens = s->request.max_new_tokens > 0 ? s->request.max_new_tokens
                                                     : DefaultTokenLimit(image_tokens);
+  if (!s->request.ignore_stop) {
+    s->stop = s->request.stop.empty() ? impl_->model.config().tokens.stop : s->request.stop;
+  }
   s->result.prompt_tokens = static_cast<int>(s->prompt_len());
   s->result.image_tokens = image_tokens;
   for (const TokenId id : s->tokens) RememberSeen(*s, id);
@@ -323,8 +326,7 @@ void Engine::Impl::Accept(const Proposal& p, int64_t first_row) {
 bool Engine::Impl::Decide(Sequence& s, TokenId token, float probability) {
   s.tokens.push_back(token);
   RememberSeen(s, token);
-  const std::vector<TokenId>& stop = model.config().tokens.stop;
-  if (!s.request.ignore_stop && std::find(stop.begin(), stop.end(), token) != stop.end()) {
+  if (s.IsStop(token)) {
     Finish(s, FinishReason::kStop);
     return false;
   }

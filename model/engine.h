@@ -33,7 +33,8 @@ struct Request {
   std::string task_text;
   int max_new_tokens = 0;   // 0: derived from the number of image tokens, see DefaultTokenLimit
   float repetition_penalty = 1.0F;
-  bool ignore_stop = false;  // for measurements: generate exactly max_new_tokens
+  std::vector<TokenId> stop;  // ids that end the answer; empty: the model's
+  bool ignore_stop = false;   // for measurements: generate exactly max_new_tokens
 };
 
 struct Recognition {

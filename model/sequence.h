@@ -7,6 +7,7 @@
 // Cache rows at or beyond a length hold garbage: rolling back is not touching anything.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct Sequence {
   PromptInput prompt;
   Mat image_embeddings;         // [image tokens, D], after EncodeImages
   int max_new_tokens = 0;       // resolved limit, >= 1
+  std::vector<TokenId> stop;    // resolved; empty: none
 
   std::vector<TokenId> tokens;  // prompt ids, then decided tokens
   int64_t cache_len = 0;        // n
@@ -38,6 +40,7 @@ struct Sequence {
 
   int64_t prompt_len() const { return static_cast<int64_t>(prompt.input_ids.size()); }
   int64_t num_decided() const { return static_cast<int64_t>(tokens.size()) - prompt_len(); }
+  bool IsStop(TokenId id) const { return std::find(stop.begin(), stop.end(), id) != stop.end(); }
   // Rope position of row i on axis T, H or W.
   int32_t RopePosition(int64_t row, int axis) const {
     return row < prompt_len()

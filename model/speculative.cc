@@ -109,10 +109,8 @@ int Drafter::PlannedDrafts(const Sequence& s) const {
 
 bool Drafter::WantsMore(const Proposal& p) const {
   if (static_cast<int>(p.drafts.size()) >= p.planned) return false;
-  if (p.drafts.empty() || options_.full_drafts || p.sequence->request.ignore_stop) return true;
   // Nothing is decided after a stop token.
-  const std::vector<TokenId>& stop = model_.config().tokens.stop;
-  return std::find(stop.begin(), stop.end(), p.drafts.back()) == stop.end();
+  return p.drafts.empty() || options_.full_drafts || !p.sequence->IsStop(p.drafts.back());
 }
 
 void Drafter::Draft(std::span<Proposal> proposals) {
