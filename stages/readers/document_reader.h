@@ -1,12 +1,12 @@
 // From an input file to page images: 8-bit RGB, upright as the file's orientation tag says.
 //
-// Formats are told apart by content, never by name: PNG, JPEG, TIFF (all pages), WebP, BMP, PNM, and
-// PDF through poppler's programs in child processes. Gray is replicated, 16-bit samples keep their
-// high byte, palettes are expanded, alpha is dropped unless asked otherwise. docs/FORMATS.md lists
-// what is read.
+// Formats are told apart by content, never by name: PNG, JPEG, TIFF (all pages), WebP, BMP, PNM,
+// and PDF through poppler's programs in child processes. Gray is replicated, 16-bit samples keep
+// their high byte, palettes are expanded, alpha is dropped unless asked otherwise. docs/FORMATS.md
+// lists what is read.
 //
-// Files are untrusted: sizes in headers are checked against ReadLimits before anything is allocated;
-// a truncated or corrupt file is an Error(kInput) that names the file and the reason.
+// Files are untrusted: sizes in headers are checked against ReadLimits before anything is
+// allocated; a truncated or corrupt file is an Error(kInput) that names the file and the reason.
 #pragma once
 
 #include <cstddef>
@@ -19,13 +19,13 @@
 namespace platen {
 
 struct ReadLimits {
-  int64_t max_pixels = 200'000'000;               // of one page
-  int64_t max_file_bytes = int64_t{2} << 30;      // of one file that is not a PDF or TIFF
-  int max_pages = 100'000;                        // of one document
-  bool composite_alpha_on_white = false;          // false: alpha is dropped, colours as stored
-  int pdf_dpi = 200;                              // resolution PDF pages are rendered at
-  double pdf_page_timeout_s = 60;                 // wall clock of one child process
-  int64_t pdf_memory_bytes = int64_t{4} << 30;    // address space of one child process
+  int64_t max_pixels = 200'000'000;             // of one page
+  int64_t max_file_bytes = int64_t{2} << 30;    // of one file that is not a PDF or TIFF
+  int max_pages = 100'000;                      // of one document
+  bool composite_alpha_on_white = false;        // false: alpha is dropped, colours as stored
+  int pdf_dpi = 200;                            // resolution PDF pages are rendered at
+  double pdf_page_timeout_s = 60;               // wall clock of one child process
+  int64_t pdf_memory_bytes = int64_t{4} << 30;  // address space of one child process
 };
 
 enum class DocumentFormat { kUnknown, kPng, kJpeg, kTiff, kWebp, kBmp, kPnm, kPdf };
@@ -39,7 +39,7 @@ DocumentFormat DetectFormat(const std::string& path);
 
 struct PageImage {
   Image image;
-  double dpi_x = 0;     // along the image's width as returned; 0: the file does not say
+  double dpi_x = 0;  // along the image's width as returned; 0: the file does not say
   double dpi_y = 0;
   std::string warning;  // what was wrong with a page that could be read all the same; mostly empty
 };
@@ -48,8 +48,8 @@ struct PageImage {
 // All members may be called from several threads at once; no threads are started.
 class DocumentReader {
  public:
-  // Throws Error(kInput) if the file cannot be read, is empty, of no known format, or so broken that
-  // its pages cannot be counted; Error(kEnvironment) if PDF programs are missing.
+  // Throws Error(kInput) if the file cannot be read, is empty, of no known format, or so broken
+  // that its pages cannot be counted; Error(kEnvironment) if PDF programs are missing.
   static std::unique_ptr<DocumentReader> Open(const std::string& path, const ReadLimits& limits);
 
   virtual ~DocumentReader() = default;
@@ -59,8 +59,8 @@ class DocumentReader {
   // At least 1.
   virtual int num_pages() const = 0;
 
-  // Page `index` in [0, num_pages()). Throws Error(kInput) naming the file, for multi-page documents
-  // the page (counted from 1), and the reason; other pages stay readable.
+  // Page `index` in [0, num_pages()). Throws Error(kInput) naming the file, for multi-page
+  // documents the page (counted from 1), and the reason; other pages stay readable.
   virtual PageImage ReadPage(int index) const = 0;
 };
 

@@ -1,0 +1,27 @@
+// Decoders of single-image formats: from the bytes of a whole file to an upright RGB page.
+//
+// All are pure functions of their input and may run in several threads at once. They throw
+// Error(kInput) naming `path` (used for nothing else) for anything they cannot decode, print
+// nothing, and check the size in the header against `limits` before they allocate.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "stages/readers/document_reader.h"
+
+namespace platen {
+
+struct EncodedImage {
+  const std::string& path;
+  std::span<const uint8_t> bytes;
+};
+
+PageImage DecodePng(const EncodedImage& file, const ReadLimits& limits);   // libpng
+PageImage DecodeJpeg(const EncodedImage& file, const ReadLimits& limits);  // libjpeg-turbo
+PageImage DecodeWebp(const EncodedImage& file, const ReadLimits& limits);  // libwebp
+PageImage DecodeBmp(const EncodedImage& file, const ReadLimits& limits);
+PageImage DecodePnm(const EncodedImage& file, const ReadLimits& limits);
+
+}  // namespace platen

@@ -1,0 +1,186 @@
+// PDF through poppler's pdfinfo and pdftoppm, one child process per question and page: a crash, a
+// hang or a leak in a renderer of untrusted files stays there.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "stages/readers/child_process.h"
+#include "stages/readers/decoders.h"
+#include "stages/readers/input_file.h"
+#include "stages/readers/multi_page.h"
+#include "stages/readers/pixels.h"
+
+namespace platen {
+namespace {
+
+constexpr size_t kMaxInfoBytes = 1 << 20;
+constexpr double kPointsPerInch = 72;
+constexpr size_t kMaxReasonBytes = 200;
+
+// A path that no program takes for an option or for standard input.
+std::string SafeArgument(const std::string& path) {
+  return path.starts_with('/') ? path : "./" + path;
+}
+
+// The first line of what a program had to say, fit for a message.
+std::string FirstLine(std::string_view text) {
+  text = text.substr(0, std::min(text.find('\n'), kMaxReasonBytes));
+  std::string line(text);
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return c >= 0 && c < ' '; }, '?');
+  return line;
+}
+
+std::string ReasonFor(const ChildResult& result, const std::string& program,
+                      const ReadLimits& limits) {
+  switch (result.end) {
+    case ChildResult::End::kTimedOut:
+      return program + " took longer than " +
+             std::to_string(static_cast<int64_t>(std::ceil(limits.pdf_page_timeout_s))) + " s";
+    case ChildResult::End::kTooMuchOutput:
+      return program + " wrote more than expected";
+    case ChildResult::End::kSignalled:
+      return program + " died of signal " + std::to_string(result.code) + " (it may use " +
+             std::to_string(limits.pdf_memory_bytes >> 20) + " MiB of memory)";
+    case ChildResult::End::kExited:
+      break;
+  }
+  if (result.errors.find("Incorrect password") != std::string::npos) {
+    return "the file is encrypted and needs a password";
+  }
+  const std::string line = FirstLine(result.errors);
+  return line.empty() ? program + " failed with exit code " + std::to_string(result.code) : line;
+}
+
+// Runs one of poppler's programs; a failure is an Error with its reason.
+ChildResult RunPoppler(std::vector<std::string> arguments, const std::string& path,
+                       size_t max_output_bytes, const ReadLimits& limits) {
+  const std::string program = arguments[0];
+  arguments.push_back(SafeArgument(path));
+  ChildResult result;
+  try {
+    result = RunChild(arguments, {.timeout_s = limits.pdf_page_timeout_s,
+                                  .memory_bytes = limits.pdf_memory_bytes,
+                                  .max_output_bytes = max_output_bytes});
+  } catch (const Error& error) {
+    throw Error(ErrorKind::kEnvironment, {.file = path, .field = {}},
+                "reading PDF needs the program " + program + ", which " + error.reason() +
+                    " (install poppler-utils)");
+  }
+  if (result.end != ChildResult::End::kExited || result.code != 0) {
+    ThrowUnreadable(path, "PDF: " + ReasonFor(result, program, limits));
+  }
+  return result;
+}
+
+// What follows `label` on the last line that starts with it; pdfinfo prints titles and the like,
+// which are the author's, before the facts.
+std::optional<std::string_view> FindValue(std::string_view text, std::string_view label) {
+  std::optional<std::string_view> found;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    if (line.starts_with(label)) found = line.substr(label.size());
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+  }
+  return found;
+}
+
+// The number at the start of `text`, after spaces, which is shortened by it; 0 if there is none.
+double TakeNumber(std::string_view& text) {
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc()) return 0;
+  text.remove_prefix(static_cast<size_t>(end - text.data()));
+  return value;
+}
+
+std::string_view Text(const ChildResult& result) {
+  return {reinterpret_cast<const char*>(result.output.data()), result.output.size()};
+}
+
+struct PixelSize {
+  int64_t width = 0;
+  int64_t height = 0;
+};
+
+class PdfReader : public DocumentReader {
+ public:
+  PdfReader(const std::string& path, const ReadLimits& limits) : path_(path), limits_(limits) {
+    const ChildResult info = RunPoppler({"pdfinfo"}, path_, kMaxInfoBytes, limits_);
+    std::string_view value = FindValue(Text(info), "Pages:").value_or("");
+    const double num_pages = TakeNumber(value);
+    if (!(num_pages >= 1)) ThrowUnreadable(path, "PDF: there are no pages in the file");
+    if (num_pages > limits.max_pages) {
+      ThrowUnreadable(path, "PDF: more than " + std::to_string(limits.max_pages) + " pages");
+    }
+    num_pages_ = static_cast<int>(num_pages);
+  }
+
+  DocumentFormat format() const override { return DocumentFormat::kPdf; }
+  int num_pages() const override { return num_pages_; }
+
+  PageImage ReadPage(int index) const override {
+    return ReadNumberedPage(path_, index, num_pages_, [this, index] { return Render(index + 1); });
+  }
+
+ private:
+  PageImage Render(int page_number) const;
+  PixelSize SizeOf(const std::string& page_number) const;
+
+  std::string path_;
+  ReadLimits limits_;
+  int num_pages_ = 0;
+};
+
+// Size of the page as pdftoppm will render it: the crop box, turned, rounded up.
+PixelSize PdfReader::SizeOf(const std::string& page_number) const {
+  const ChildResult info =
+      RunPoppler({"pdfinfo", "-f", page_number, "-l", page_number}, path_, kMaxInfoBytes, limits_);
+  // "Page    7 size:  595.28 x 841.89 pts (A4)", "Page    7 rot:   90"
+  const std::string label =
+      "Page " + std::string(4 - std::min<size_t>(4, page_number.size()), ' ') + page_number + " ";
+  std::string_view size = FindValue(Text(info), label + "size:").value_or("");
+  double width = TakeNumber(size);
+  if (size.starts_with(" x")) size.remove_prefix(2);
+  double height = TakeNumber(size);
+  std::string_view rotation = FindValue(Text(info), label + "rot:").value_or("");
+  if (std::fmod(TakeNumber(rotation), 180) != 0) std::swap(width, height);
+
+  const double scale = limits_.pdf_dpi / kPointsPerInch;
+  constexpr double kMaxSide = INT32_MAX;
+  return {static_cast<int64_t>(std::clamp(std::ceil(width * scale), 0.0, kMaxSide)),
+          static_cast<int64_t>(std::clamp(std::ceil(height * scale), 0.0, kMaxSide))};
+}
+
+PageImage PdfReader::Render(int page_number) const {
+  const std::string number = std::to_string(page_number);
+  const PixelSize size = SizeOf(number);
+  CheckPageSize(path_, size.width, size.height, limits_);
+  // A PPM stream: a short header and three bytes per pixel. A row and a column of slack for
+  // rounding that differs from ours.
+  const size_t max_bytes = static_cast<size_t>((size.width + 1) * (size.height + 1)) * 3 + 64;
+  const ChildResult result = RunPoppler({"pdftoppm", "-r", std::to_string(limits_.pdf_dpi), "-f",
+                                         number, "-l", number, "-cropbox", "-singlefile"},
+                                        path_, max_bytes, limits_);
+  if (!Text(result).starts_with("P6")) {
+    const std::string line = FirstLine(result.errors);
+    ThrowUnreadable(path_, "PDF: the page was not rendered" + (line.empty() ? "" : ": " + line));
+  }
+  PageImage page = DecodePnm({path_, result.output}, limits_);
+  page.dpi_x = page.dpi_y = limits_.pdf_dpi;
+  page.warning = FirstLine(result.errors);
+  return page;
+}
+
+}  // namespace
+
+std::unique_ptr<DocumentReader> OpenPdf(const std::string& path, const ReadLimits& limits) {
+  return std::make_unique<PdfReader>(path, limits);
+}
+
+}  // namespace platen

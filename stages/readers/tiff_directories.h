@@ -1,0 +1,22 @@
+// The chain of directories of a TIFF or BigTIFF file: where its pages are.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stages/readers/input_file.h"
+
+namespace platen {
+
+struct TiffDirectories {
+  std::vector<uint64_t> offsets;  // of the pages, in file order
+  std::string damage;             // why the chain stops before its end; empty if it does not
+};
+
+// Follows the chain without decoding anything. Thumbnails and masks are left out, unless the file
+// has nothing else. A damaged chain keeps what came before the damage. Throws Error(kInput) if this
+// is not a TIFF header or there are more than `max_pages` directories.
+TiffDirectories ListTiffDirectories(const InputFile& file, int max_pages);
+
+}  // namespace platen

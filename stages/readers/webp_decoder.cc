@@ -1,0 +1,85 @@
+// WebP through libwebp.
+#include <webp/decode.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "stages/readers/byte_view.h"
+#include "stages/readers/decoders.h"
+#include "stages/readers/exif.h"
+#include "stages/readers/input_file.h"
+#include "stages/readers/pixels.h"
+
+namespace platen {
+namespace {
+
+const char* StatusText(VP8StatusCode status) {
+  switch (status) {
+    case VP8_STATUS_NOT_ENOUGH_DATA:
+      return "the file ends early";
+    case VP8_STATUS_OUT_OF_MEMORY:
+      return "out of memory";
+    case VP8_STATUS_UNSUPPORTED_FEATURE:
+      return "a feature libwebp does not know";
+    default:
+      return "the data is corrupt";
+  }
+}
+
+// Content of the first chunk with this four-letter name; empty if there is none.
+std::span<const uint8_t> FindChunk(std::span<const uint8_t> bytes, std::string_view name) {
+  constexpr size_t kRiffHeader = 12;
+  constexpr size_t kChunkHeader = 8;
+  const ByteView view(bytes, ByteOrder::kLittle);
+  uint64_t at = kRiffHeader;
+  while (view.Has(at, kChunkHeader)) {
+    const uint64_t length = view.U32(at + 4);
+    const bool found = std::equal(name.begin(), name.end(), bytes.begin() + static_cast<long>(at));
+    at += kChunkHeader;
+    if (found) return bytes.subspan(at, std::min<uint64_t>(length, bytes.size() - at));
+    at += length + length % 2;
+  }
+  return {};
+}
+
+}  // namespace
+
+PageImage DecodeWebp(const EncodedImage& file, const ReadLimits& limits) {
+  const std::span<const uint8_t> bytes = file.bytes;
+  WebPDecoderConfig config;
+  if (WebPInitDecoderConfig(&config) == 0) ThrowUnreadable(file.path, "WebP: library mismatch");
+  VP8StatusCode status = WebPGetFeatures(bytes.data(), bytes.size(), &config.input);
+  if (status != VP8_STATUS_OK)
+    ThrowUnreadable(file.path, std::string("WebP: ") + StatusText(status));
+  if (config.input.has_animation != 0) {
+    ThrowUnreadable(file.path, "WebP: animations are not read, only still images");
+  }
+  CheckPageSize(file.path, config.input.width, config.input.height, limits);
+
+  PageImage page;
+  page.image = Image(config.input.width, config.input.height);
+  const bool on_white = config.input.has_alpha != 0 && limits.composite_alpha_on_white;
+  const size_t num_pixels = page.image.rgb.size() / Image::kChannels;
+  std::vector<uint8_t> rgba(on_white ? num_pixels * 4 : 0);
+  std::vector<uint8_t>& out = on_white ? rgba : page.image.rgb;
+  config.output.colorspace = on_white ? MODE_RGBA : MODE_RGB;
+  config.output.is_external_memory = 1;
+  config.output.u.RGBA.rgba = out.data();
+  config.output.u.RGBA.size = out.size();
+  config.output.u.RGBA.stride =
+      static_cast<int>(out.size() / static_cast<size_t>(page.image.height));
+  status = WebPDecode(bytes.data(), bytes.size(), &config);
+  if (status != VP8_STATUS_OK)
+    ThrowUnreadable(file.path, std::string("WebP: ") + StatusText(status));
+  if (on_white) RgbaOnWhite(rgba.data(), num_pixels, page.image.rgb.data());
+
+  const ExifFacts exif = ParseExif(FindChunk(bytes, "EXIF"));
+  page.dpi_x = exif.dpi_x;
+  page.dpi_y = exif.dpi_y;
+  TurnUpright(page, exif.orientation);
+  return page;
+}
+
+}  // namespace platen
