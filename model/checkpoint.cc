@@ -67,24 +67,38 @@ void WidenAll(std::span<const std::byte> bytes, std::span<float> out, Widen wide
   }
 }
 
-// Index of the first NaN or infinity, or values.size().
-size_t FirstNonFinite(std::span<const float> values) {
-  constexpr uint32_t kExponentMask = 0x7F800000U;
-  const auto finite = [](float v) {
-    return (std::bit_cast<uint32_t>(v) & kExponentMask) != kExponentMask;
+// Index of the first element whose exponent bits are all set (NaN or infinity), or `count`.
+template <typename Bits>
+size_t FirstNonFinite(std::span<const std::byte> bytes, Bits exponent_mask) {
+  const size_t count = bytes.size() / sizeof(Bits);
+  const auto finite = [&](size_t i) {
+    Bits value;
+    std::memcpy(&value, bytes.data() + i * sizeof(Bits), sizeof(Bits));
+    return (value & exponent_mask) != exponent_mask;
   };
-  constexpr size_t kBlock = 4096;  // one branch per block lets the loop be vectorised
-  for (size_t start = 0; start < values.size(); start += kBlock) {
-    const std::span<const float> block =
-        values.subspan(start, std::min(kBlock, values.size() - start));
+  constexpr size_t kBlock = 4096;  // one branch per block lets the inner loop be vectorised
+  for (size_t start = 0; start < count; start += kBlock) {
+    const size_t end = std::min(start + kBlock, count);
     bool all_finite = true;
-    for (const float v : block) all_finite &= finite(v);
-    if (!all_finite) {
-      return start + static_cast<size_t>(std::find_if_not(block.begin(), block.end(), finite) -
-                                         block.begin());
-    }
+    for (size_t i = start; i < end; ++i) all_finite &= finite(i);
+    if (all_finite) continue;
+    size_t bad = start;
+    while (finite(bad)) ++bad;
+    return bad;
   }
-  return values.size();
+  return count;
+}
+
+size_t FirstNonFinite(const StoredTensor& tensor) {
+  switch (tensor.dtype) {
+    case DType::kF32:
+      return FirstNonFinite<uint32_t>(tensor.bytes, 0x7F800000);
+    case DType::kF16:
+      return FirstNonFinite<uint16_t>(tensor.bytes, 0x7C00);
+    case DType::kBF16:
+      return FirstNonFinite<uint16_t>(tensor.bytes, 0x7F80);
+  }
+  return 0;
 }
 
 }  // namespace
@@ -116,8 +130,19 @@ std::string ShapeText(std::span<const int64_t> shape) {
   return text + "]";
 }
 
+void CheckFinite(const StoredTensor& tensor) {
+  const size_t bad = FirstNonFinite(tensor);
+  if (bad == static_cast<size_t>(tensor.num_elements())) return;
+  throw Error(ErrorKind::kModel,
+              {.file = tensor.file,
+               .field = tensor.name,
+               .offset = tensor.file_offset + bad * DTypeSize(tensor.dtype)},
+              "element " + std::to_string(bad) + " is not a finite number");
+}
+
 void WidenToF32(const StoredTensor& tensor, std::span<float> out) {
   assert(out.size() == static_cast<size_t>(tensor.num_elements()));
+  CheckFinite(tensor);
   switch (tensor.dtype) {
     case DType::kF32:
       WidenAll<float>(tensor.bytes, out, [](float v) { return v; });
@@ -131,13 +156,6 @@ void WidenToF32(const StoredTensor& tensor, std::span<float> out) {
       });
       break;
   }
-  const size_t bad = FirstNonFinite(out);
-  if (bad == out.size()) return;
-  throw Error(ErrorKind::kModel,
-              {.file = tensor.file,
-               .field = tensor.name,
-               .offset = tensor.file_offset + bad * DTypeSize(tensor.dtype)},
-              "element " + std::to_string(bad) + " is not a finite number");
 }
 
 Checkpoint Checkpoint::Open(const std::string& snapshot_dir) {

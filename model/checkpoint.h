@@ -35,8 +35,11 @@ struct StoredTensor {
 // "[1536, 1024]"
 std::string ShapeText(std::span<const int64_t> shape);
 
-// Widens a tensor to f32; `out` has num_elements() places. Exact for all three dtypes.
 // Throws Error(kModel) naming file, tensor and offset if an element is NaN or infinite.
+void CheckFinite(const StoredTensor& tensor);
+
+// Widens a tensor to f32; `out` has num_elements() places. Exact for all three dtypes.
+// Throws Error(kModel) as CheckFinite does.
 void WidenToF32(const StoredTensor& tensor, std::span<float> out);
 
 // Owns the mappings. Immutable after Open; reading is thread-safe.

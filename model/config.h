@@ -17,15 +17,15 @@ using TokenId = int32_t;
 
 // config.json -> vision_config. Shapes in comments use C = hidden_size, H = num_heads.
 struct VisionConfig {
-  int depth = 0;               // number of blocks
-  int hidden_size = 0;         // C
-  int num_heads = 0;           // H; head_dim = C / H, a multiple of 4 (rotary over rows and columns)
-  int intermediate_size = 0;   // SwiGLU width of a block
-  int in_channels = 3;         // always 3: RGB
-  int patch_size = 0;          // pixels
-  int temporal_patch_size = 0; // frames per patch; a still image is repeated
-  int spatial_merge_size = 0;  // always 2: 2x2 patches make one image token
-  int out_hidden_size = 0;     // width of the merger's output = text hidden_size
+  int depth = 0;              // number of blocks
+  int hidden_size = 0;        // C
+  int num_heads = 0;          // H; head_dim = C / H, a multiple of 4 (rotary over rows and columns)
+  int intermediate_size = 0;  // SwiGLU width of a block
+  int in_channels = 3;        // always 3: RGB
+  int patch_size = 0;         // pixels
+  int temporal_patch_size = 0;  // frames per patch; a still image is repeated
+  int spatial_merge_size = 0;   // always 2: 2x2 patches make one image token
+  int out_hidden_size = 0;      // width of the merger's output = text hidden_size
   float rms_norm_eps = 0;
   double rope_theta = 10000.0;
 
@@ -54,6 +54,10 @@ struct TextConfig {
 
   int q_size() const { return num_heads * head_dim; }
   int kv_size() const { return num_kv_heads * head_dim; }
+  // Keys and values all layers keep for one token, the MTP layer's included.
+  int64_t cache_values_per_token() const {
+    return int64_t{2} * kv_size() * (num_layers + num_mtp_layers);
+  }
 };
 
 // Special token ids of config.json, checked against the tokenizer.
@@ -85,14 +89,17 @@ struct ReadingConfig {
   enum class Granularity { kLine, kBlock, kPage };
   bool present = false;
   Granularity granularity = Granularity::kBlock;
-  int line_height = 0;    // pixels of a line crop; 0: crops keep their size
-  double x_height = 0;    // of small letters in a line crop, pixels; 0: not given
-  double baseline = 0;    // from the top of a line crop, pixels; 0: not given
-  int max_width = 0;      // of a line crop, pixels; wider lines are cut at word gaps; 0: no limit
+  int line_height = 0;  // pixels of a line crop; 0: crops keep their size
+  double x_height = 0;  // of small letters in a line crop, pixels; 0: not given
+  double baseline = 0;  // from the top of a line crop, pixels; 0: not given
+  int max_width = 0;    // of a line crop, pixels; wider lines are cut at word gaps; 0: no limit
   std::map<std::string, std::string> prompts;  // task -> prompt text
   std::vector<std::string> scripts;            // scripts it was trained on; empty: not stated
   std::vector<std::string> tasks;              // tasks it was trained on; empty: all
 };
+
+// "line", "block" or "page", as in platen.json.
+const char* GranularityName(ReadingConfig::Granularity granularity);
 
 struct ModelConfig {
   TextConfig text;
@@ -103,8 +110,8 @@ struct ModelConfig {
 };
 
 // Reads config.json, generation_config.json, preprocessor_config.json and platen.json of a snapshot
-// folder. Throws Error(kModel) naming file and field for anything missing, of the wrong type, out of
-// range or contradictory. Unknown keys are ignored, except in platen.json, which is ours.
+// folder. Throws Error(kModel) naming file and field for anything missing, of the wrong type, out
+// of range or contradictory. Unknown keys are ignored, except in platen.json, which is ours.
 // Source: the released zai-org/GLM-OCR files; transformers' GlmOcrConfig for defaults.
 ModelConfig ReadModelConfig(const std::string& snapshot_dir);
 

@@ -26,10 +26,11 @@ const std::map<std::string, std::string>& StandardPrompts() {
 }
 
 ReadingConfig::Granularity ReadGranularity(const JsonObject& root) {
+  using Granularity = ReadingConfig::Granularity;
   const std::string name = root.String("granularity", 16);
-  if (name == "line") return ReadingConfig::Granularity::kLine;
-  if (name == "block") return ReadingConfig::Granularity::kBlock;
-  if (name == "page") return ReadingConfig::Granularity::kPage;
+  for (const Granularity value : {Granularity::kLine, Granularity::kBlock, Granularity::kPage}) {
+    if (name == GranularityName(value)) return value;
+  }
   root.Fail("granularity", "must be line, block or page, not " + JsonExcerpt(name));
 }
 
@@ -63,6 +64,18 @@ void ReadPrompts(const JsonObject& prompts, ReadingConfig& out) {
 }
 
 }  // namespace
+
+const char* GranularityName(ReadingConfig::Granularity granularity) {
+  switch (granularity) {
+    case ReadingConfig::Granularity::kLine:
+      return "line";
+    case ReadingConfig::Granularity::kBlock:
+      return "block";
+    case ReadingConfig::Granularity::kPage:
+      return "page";
+  }
+  return "";
+}
 
 ReadingConfig ReadReadingConfig(const std::string& path) {
   ReadingConfig out;
