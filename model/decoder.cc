@@ -93,8 +93,7 @@ void DecoderLayerOp::RotateAndStore(int cache_layer, const RowBatch& batch, cons
         }
         kernels_.scale(scale, static_cast<size_t>(config_.q_size()), q);
         const int64_t index = slice.first_index + j;
-        const BlockId block =
-            (*slice.blocks)[static_cast<size_t>(index / pool.block_tokens())];
+        const BlockId block = (*slice.blocks)[static_cast<size_t>(index / pool.block_tokens())];
         const auto place = static_cast<int>(index % pool.block_tokens());
         for (int head = 0; head < config_.num_kv_heads; ++head) {
           kernels_.rope_adjacent(cos, sin, d, k + head * d);

@@ -42,20 +42,20 @@ struct RowBatch {
 
 // Buffers of one decoder call; grow to the largest batch and stay. One call at a time.
 struct DecoderWorkspace {
-  Mat normed;         // [R, D]
-  Mat qkv;            // [R, (H + 2 Hkv) d]
-  Mat attention_out;  // [R, H d]
-  Mat branch;         // [R, D]
-  Mat inner;          // [R, intermediate]
-  Mat cos, sin;       // [R, d]
-  std::vector<const float*> key_pages;    // per layer call: [slices][Hkv][blocks]
+  Mat normed;                           // [R, D]
+  Mat qkv;                              // [R, (H + 2 Hkv) d]
+  Mat attention_out;                    // [R, H d]
+  Mat branch;                           // [R, D]
+  Mat inner;                            // [R, intermediate]
+  Mat cos, sin;                         // [R, d]
+  std::vector<const float*> key_pages;  // per layer call: [slices][Hkv][blocks]
   std::vector<const float*> value_pages;
   struct AttentionTask {
     int64_t slice = 0;
     int64_t head = 0;
     int64_t first_row = 0;  // within the slice
     int64_t num_rows = 0;
-    int64_t first_page = 0; // into key_pages
+    int64_t first_page = 0;  // into key_pages
   };
   std::vector<AttentionTask> tasks;
 };

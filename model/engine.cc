@@ -30,8 +30,9 @@ int DefaultTokenLimit(int image_tokens) {
   constexpr int kPerImageToken = 8;
   constexpr int kMargin = 32;
   constexpr int kMost = 8192;
-  return image_tokens > kMost / kPerImageToken ? kMost
-                                               : std::min(kMost, kMargin + kPerImageToken * image_tokens);
+  return image_tokens > kMost / kPerImageToken
+             ? kMost
+             : std::min(kMost, kMargin + kPerImageToken * image_tokens);
 }
 
 // The three stages' buffers and the live sequences.
@@ -99,11 +100,11 @@ std::unique_ptr<Sequence> Engine::Prepare(Request request) const {
     image_tokens += image.grid.num_image_tokens();
   }
   s->request = std::move(request);
-  s->prompt = BuildPrompt(impl_->model.tokenizer(), impl_->model.config(), grids,
-                          s->request.task_text);
+  s->prompt =
+      BuildPrompt(impl_->model.tokenizer(), impl_->model.config(), grids, s->request.task_text);
   s->tokens = s->prompt.input_ids;
-  s->max_new_tokens = s->request.max_new_tokens > 0 ? s->request.max_new_tokens
-                                                    : DefaultTokenLimit(image_tokens);
+  s->max_new_tokens =
+      s->request.max_new_tokens > 0 ? s->request.max_new_tokens : DefaultTokenLimit(image_tokens);
   if (!s->request.ignore_stop) {
     s->stop = s->request.stop.empty() ? impl_->model.config().tokens.stop : s->request.stop;
   }
@@ -155,8 +156,7 @@ void Engine::EncodeImages(std::span<Sequence* const> sequences) const {
 // ------------------------------------------------------------------------------------- prefill
 
 bool Engine::TryReserve(Sequence& sequence) {
-  return impl_->pool.Take(impl_->pool.BlocksFor(impl_->WorstCaseTokens(sequence)),
-                          sequence.blocks);
+  return impl_->pool.Take(impl_->pool.BlocksFor(impl_->WorstCaseTokens(sequence)), sequence.blocks);
 }
 
 void Engine::Prefill(std::span<Sequence* const> sequences) {
@@ -271,10 +271,9 @@ void Engine::Impl::Verify(std::span<const Proposal> proposals) {
     const Proposal& p = proposals[static_cast<size_t>(i)];
     const RowSlice& slice = verify_batch.slices[static_cast<size_t>(i)];
     for (int64_t j = 0; j < slice.num_rows; ++j) {
-      verify_selection[static_cast<size_t>(slice.first_row + j)] =
-          SelectToken(model.kernels(), *p.sequence,
-                      std::span(p.drafts).first(static_cast<size_t>(j)),
-                      logits.Rows(slice.first_row + j, 1));
+      verify_selection[static_cast<size_t>(slice.first_row + j)] = SelectToken(
+          model.kernels(), *p.sequence, std::span(p.drafts).first(static_cast<size_t>(j)),
+          logits.Rows(slice.first_row + j, 1));
     }
   });
   const std::lock_guard lock(stats_mutex);
@@ -300,8 +299,8 @@ void Engine::Impl::Accept(const Proposal& p, int64_t first_row) {
   }
   Round round;
   if (options.on_round) {
-    round = {&s, s.cache_len, s.cache_len + s.prompt.rope_delta, s.tokens.back(), p.drafts,
-             {}, static_cast<int>(accepted), {}};
+    round = {&s,       s.cache_len, s.cache_len + s.prompt.rope_delta, s.tokens.back(),
+             p.drafts, {},          static_cast<int>(accepted),        {}};
     for (size_t j = 0; j < width; ++j) round.target_argmax.push_back(rows[j].index);
   }
   for (size_t j = 0; j <= accepted; ++j) {

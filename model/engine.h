@@ -31,7 +31,7 @@ enum class FinishReason { kStop, kLength, kRepetition, kFailed };
 struct Request {
   std::vector<PreparedImage> images;  // usually one crop
   std::string task_text;
-  int max_new_tokens = 0;   // 0: derived from the number of image tokens, see DefaultTokenLimit
+  int max_new_tokens = 0;  // 0: derived from the number of image tokens, see DefaultTokenLimit
   float repetition_penalty = 1.0F;
   std::vector<TokenId> stop;  // ids that end the answer; empty: the model's
   bool ignore_stop = false;   // for measurements: generate exactly max_new_tokens
@@ -59,15 +59,15 @@ struct Round {
 };
 
 struct EngineOptions {
-  int draft_length = 3;           // 0..8 drafts per round; 0 = plain decoding
-  int64_t kv_cache_bytes = 0;     // 0: 1 GiB
-  int kv_block_tokens = 32;       // tests use 16 to hit boundaries often
+  int draft_length = 3;        // 0..8 drafts per round; 0 = plain decoding
+  int64_t kv_cache_bytes = 0;  // 0: 1 GiB
+  int kv_block_tokens = 32;    // tests use 16 to hit boundaries often
   MtpConvention mtp_convention;
   // Draft to the full length even where the token limit or a drafted stop token makes the rest
   // useless; comparisons with the reference need it.
   bool full_drafts = false;
-  Observer observer;                            // intermediate results of prefill and drafting
-  std::function<void(const Round&)> on_round;   // called by Step
+  Observer observer;                           // intermediate results of prefill and drafting
+  std::function<void(const Round&)> on_round;  // called by Step
 };
 
 // Sums since the engine was made. Position j of `accepted_at` counts rounds whose drafts 1..j+1
@@ -87,9 +87,9 @@ struct EngineStats {
 // its pixels, small enough to bound a runaway.
 int DefaultTokenLimit(int image_tokens);
 
-// Thread-safety: Prepare and TryReserve from any thread. EncodeImages, Prefill and the pair Submit /
-// Step are three stages: each is called by one thread at a time, and the three may run at the same
-// time on different sequences. A sequence that is dropped before it finished must be given to
+// Thread-safety: Prepare and TryReserve from any thread. EncodeImages, Prefill and the pair Submit
+// / Step are three stages: each is called by one thread at a time, and the three may run at the
+// same time on different sequences. A sequence that is dropped before it finished must be given to
 // Discard, which returns its blocks.
 class Engine {
  public:

@@ -56,7 +56,7 @@ class KvPool {
   int head_dim_;
   int value_stride_;
   int num_heads_;
-  int64_t head_floats_;   // K tile + V tile of one head
+  int64_t head_floats_;  // K tile + V tile of one head
   int64_t block_floats_;
   int64_t total_blocks_;
   float* memory_ = nullptr;

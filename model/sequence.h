@@ -1,9 +1,10 @@
 // One request on its way through the engine.
 //
 // Lengths are the only truth (P = prompt rows, E = decided tokens):
-//   tokens.size() == P + E;  once decoding, cache_len == P + E - 1: all but the newest decided token
-//   (the anchor) are in the target's cache. Draft slots 0 .. mtp_len - 1 are valid; `lagging_hidden`
-//   holds the target's hidden vectors of rows mtp_len .. cache_len - 1 and no others.
+//   tokens.size() == P + E;  once decoding, cache_len == P + E - 1: all but the newest decided
+//   token (the anchor) are in the target's cache. Draft slots 0 .. mtp_len - 1 are valid;
+//   `lagging_hidden` holds the target's hidden vectors of rows mtp_len .. cache_len - 1 and no
+//   others.
 // Cache rows at or beyond a length hold garbage: rolling back is not touching anything.
 #pragma once
 
@@ -22,21 +23,21 @@ namespace platen {
 struct Sequence {
   Request request;
   PromptInput prompt;
-  Mat image_embeddings;         // [image tokens, D], after EncodeImages
-  int max_new_tokens = 0;       // resolved limit, >= 1
-  std::vector<TokenId> stop;    // resolved; empty: none
+  Mat image_embeddings;       // [image tokens, D], after EncodeImages
+  int max_new_tokens = 0;     // resolved limit, >= 1
+  std::vector<TokenId> stop;  // resolved; empty: none
 
   std::vector<TokenId> tokens;  // prompt ids, then decided tokens
   int64_t cache_len = 0;        // n
   int64_t mtp_len = 0;          // q
   Mat lagging_hidden;           // [n - q, D]
   BlockTable blocks;
-  std::vector<TokenId> seen;    // distinct ids of `tokens`, if a repetition penalty needs them
+  std::vector<TokenId> seen;  // distinct ids of `tokens`, if a repetition penalty needs them
   LoopGuard loop_guard;
 
   bool finished = false;
   Recognition result;
-  void* user = nullptr;         // the caller's; the engine never reads it
+  void* user = nullptr;  // the caller's; the engine never reads it
 
   int64_t prompt_len() const { return static_cast<int64_t>(prompt.input_ids.size()); }
   int64_t num_decided() const { return static_cast<int64_t>(tokens.size()) - prompt_len(); }

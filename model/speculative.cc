@@ -138,7 +138,8 @@ void Drafter::Draft(std::span<Proposal> proposals) {
   }
 }
 
-// Slots mtp_len .. cache_len - 1 with true hidden vectors; the last one's output is the first draft.
+// Slots mtp_len .. cache_len - 1 with true hidden vectors; the last one's output is the first
+// draft.
 void Drafter::Extend(std::span<Proposal* const> active) {
   const int64_t width = model_.config().text.hidden_size;
   Pass& pass = draft_;
@@ -220,7 +221,8 @@ void Drafter::KeepHidden(Sequence& s, ConstMatView hidden) const {
   const int64_t lag = s.cache_len - s.mtp_len;
   if (lag == 0) {
     MatView lagging = s.lagging_hidden.Shaped(hidden.rows, hidden.cols);
-    for (int64_t r = 0; r < hidden.rows; ++r) std::copy_n(hidden.Row(r), hidden.cols, lagging.Row(r));
+    for (int64_t r = 0; r < hidden.rows; ++r)
+      std::copy_n(hidden.Row(r), hidden.cols, lagging.Row(r));
     return;
   }
   // Rows that lag already stay in front (a round without drafts).

@@ -25,8 +25,8 @@ struct Proposal {
 Selection SelectToken(const KernelTable& kernels, const Sequence& sequence,
                       std::span<const TokenId> prefix, MatView row);
 
-// Runs the draft layer for all sequences at once. Does nothing (and drafts nothing) if the model has
-// none or the draft length is 0. WarmUp belongs to the prefill stage, the others to the decode
+// Runs the draft layer for all sequences at once. Does nothing (and drafts nothing) if the model
+// has none or the draft length is 0. WarmUp belongs to the prefill stage, the others to the decode
 // stage; the two may run at the same time on different sequences.
 class Drafter {
  public:

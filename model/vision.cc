@@ -10,8 +10,8 @@
 namespace platen {
 namespace {
 
-constexpr int kPageKeys = 64;           // keys per page of packed K and V
-constexpr int64_t kQueriesPerTask = 48; // query rows of one attention task
+constexpr int kPageKeys = 64;            // keys per page of packed K and V
+constexpr int64_t kQueriesPerTask = 48;  // query rows of one attention task
 
 // LayerNorm's own default in the reference: it does not follow rms_norm_eps.
 constexpr float kMergerNormEps = 1e-5F;
@@ -76,8 +76,9 @@ void VisionEncoder::LoadPatches(std::span<const PreparedImage* const> images, co
   MatView sin = ws.sin.Shaped(plan.num_patches, d / 2);
   ParallelFor(static_cast<int64_t>(plan.segments.size()), [&](int64_t i) {
     const Segment& s = plan.segments[static_cast<size_t>(i)];
-    processor_.WritePatches(*images[static_cast<size_t>(i)],
-                            {pixels.Row(s.first_patch), static_cast<size_t>(s.num_patches * values)});
+    processor_.WritePatches(
+        *images[static_cast<size_t>(i)],
+        {pixels.Row(s.first_patch), static_cast<size_t>(s.num_patches * values)});
     FillVisionRopeTables(inverse_frequencies_, s.grid.rows, s.grid.cols,
                          cos.Rows(s.first_patch, s.num_patches),
                          sin.Rows(s.first_patch, s.num_patches));
@@ -204,7 +205,8 @@ void VisionEncoder::Tail(VisionWorkspace& ws, MatView out, const Observer& obser
   // z = gelu(layer_norm(proj(y)));  out = down(silu(gate(z)) * up(z))
   MatView z = ws.merged_normed.Shaped(tokens, width);
   weights_.merger_proj.Apply(kernels_, merged, z);
-  LayerNormGeluRows(kernels_, z, weights_.merger_norm, weights_.merger_norm_bias, kMergerNormEps, z);
+  LayerNormGeluRows(kernels_, z, weights_.merger_norm, weights_.merger_norm_bias, kMergerNormEps,
+                    z);
   MatView inner = ws.inner.Shaped(tokens, config_.merger_intermediate_size());
   weights_.merger_gate_up.Apply(kernels_, z, inner);
   weights_.merger_down.Apply(kernels_, inner, out);

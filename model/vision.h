@@ -19,19 +19,19 @@ namespace platen {
 
 // Buffers of one encoder call; grow to the largest batch and stay. One call at a time.
 struct VisionWorkspace {
-  Mat pixels;         // [P, patch_values]
-  Mat x;              // [P, C] residual stream
-  Mat normed;         // [P, C]
-  Mat qkv;            // [P, 3C]
-  Mat attention_out;  // [P, C]
-  Mat inner;          // [P, intermediate], later [P / 4, merger intermediate]
-  Mat cos, sin;       // [P, d]
-  Mat keys;           // [H, padded P * d]: pages [d][64] per image
-  Mat values;         // [H, padded P * padded d]: pages [64][padded d] per image
-  std::vector<const float*> key_pages;    // [H * pages]
+  Mat pixels;                           // [P, patch_values]
+  Mat x;                                // [P, C] residual stream
+  Mat normed;                           // [P, C]
+  Mat qkv;                              // [P, 3C]
+  Mat attention_out;                    // [P, C]
+  Mat inner;                            // [P, intermediate], later [P / 4, merger intermediate]
+  Mat cos, sin;                         // [P, d]
+  Mat keys;                             // [H, padded P * d]: pages [d][64] per image
+  Mat values;                           // [H, padded P * padded d]: pages [64][padded d] per image
+  std::vector<const float*> key_pages;  // [H * pages]
   std::vector<const float*> value_pages;  // [H * pages]
-  Mat merged;         // [P / 4, D]
-  Mat merged_normed;  // [P / 4, D]
+  Mat merged;                             // [P / 4, D]
+  Mat merged_normed;                      // [P / 4, D]
 };
 
 // Immutable; Encode is thread-safe with different workspaces.

@@ -96,8 +96,8 @@ DecoderLayerWeights LoadLayer(const WeightReader& read, const std::string& prefi
   // gate_up_proj: the first half of the rows is the gate, the second half the up projection.
   const Mat gate_up = read.Matrix(prefix + "mlp.gate_up_proj.weight");
   const int64_t half = gate_up.rows() / 2;
-  w.gate_up = Linear::PackSiluMul(gate_up.View().Rows(0, half), {},
-                                  gate_up.View().Rows(half, half), {});
+  w.gate_up =
+      Linear::PackSiluMul(gate_up.View().Rows(0, half), {}, gate_up.View().Rows(half, half), {});
   w.down = read.Packed(prefix + "mlp.down_proj");
   return w;
 }
@@ -127,8 +127,8 @@ VisionWeights LoadVisionWeights(const Snapshot& snapshot) {
     w.blocks.push_back(LoadBlock(read, prefix + "blocks." + std::to_string(i) + "."));
   }
   w.post_layernorm = read.Vector(prefix + "post_layernorm.weight");
-  w.downsample =
-      PackDownsample(read.Matrix(prefix + "downsample.weight"), read.Vector(prefix + "downsample.bias"));
+  w.downsample = PackDownsample(read.Matrix(prefix + "downsample.weight"),
+                                read.Vector(prefix + "downsample.bias"));
   w.merger_proj = read.Packed(prefix + "merger.proj");
   w.merger_norm = read.Vector(prefix + "merger.post_projection_norm.weight");
   w.merger_norm_bias = read.Vector(prefix + "merger.post_projection_norm.bias");
@@ -145,8 +145,8 @@ TextWeights LoadTextWeights(const Snapshot& snapshot) {
   w.embed_tokens = read.Matrix("model.language_model.embed_tokens.weight");
   for (int i = 0; i < config.num_layers; ++i) w.layers.push_back(LoadLayer(read, LayerPrefix(i)));
   w.norm = read.Vector("model.language_model.norm.weight");
-  w.lm_head = config.tie_word_embeddings ? Linear::Pack(w.embed_tokens.View(), {})
-                                         : read.Packed("lm_head");
+  w.lm_head =
+      config.tie_word_embeddings ? Linear::Pack(w.embed_tokens.View(), {}) : read.Packed("lm_head");
   if (config.num_mtp_layers > 0) w.mtp = LoadMtp(read, LayerPrefix(config.num_layers));
   return w;
 }

@@ -25,20 +25,20 @@ struct VisionBlockWeights {
 
 // model.visual
 struct VisionWeights {
-  Linear patch_embed;                 // patch_values -> C
+  Linear patch_embed;  // patch_values -> C
   std::vector<VisionBlockWeights> blocks;
   std::vector<float> post_layernorm;  // [C]
   Linear downsample;                  // 4C -> D: four patches of a block, (dy, dx) then channel
   Linear merger_proj;                 // D -> D
   std::vector<float> merger_norm, merger_norm_bias;  // [D]
-  Linear merger_gate_up;              // D -> 3D, silu(gate) * up
-  Linear merger_down;                 // 3D -> D
+  Linear merger_gate_up;                             // D -> 3D, silu(gate) * up
+  Linear merger_down;                                // 3D -> D
 };
 
 // model.language_model.layers.N
 struct DecoderLayerWeights {
-  std::vector<float> input_layernorm, post_self_attn_layernorm;      // [D]
-  std::vector<float> post_attention_layernorm, post_mlp_layernorm;   // [D]
+  std::vector<float> input_layernorm, post_self_attn_layernorm;     // [D]
+  std::vector<float> post_attention_layernorm, post_mlp_layernorm;  // [D]
   Linear qkv;      // D -> (H + 2 Hkv) head_dim: q | k | v
   Linear o_proj;   // H head_dim -> D
   Linear gate_up;  // D -> intermediate, silu(gate) * up
@@ -56,8 +56,8 @@ struct MtpWeights {
 struct TextWeights {
   Mat embed_tokens;  // [vocab, D]
   std::vector<DecoderLayerWeights> layers;
-  std::vector<float> norm;  // [D]
-  Linear lm_head;           // D -> vocab
+  std::vector<float> norm;        // [D]
+  Linear lm_head;                 // D -> vocab
   std::optional<MtpWeights> mtp;  // absent when the config has no MTP layer
 };
 

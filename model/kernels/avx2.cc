@@ -1,5 +1,6 @@
 // The kernels over two AVX2 registers per 16 lanes (with FMA).
-// This file alone is compiled with the instruction set's flags; it shares no inline code with others.
+// This file alone is compiled with the instruction set's flags; it shares no inline code with
+// others.
 #include <immintrin.h>
 
 #include <cmath>

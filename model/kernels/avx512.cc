@@ -1,5 +1,6 @@
 // The kernels over one AVX-512 register per 16 lanes (AVX512F, DQ, BW, VL).
-// This file alone is compiled with the instruction set's flags; it shares no inline code with others.
+// This file alone is compiled with the instruction set's flags; it shares no inline code with
+// others.
 #include <immintrin.h>
 
 #include <cmath>

@@ -16,10 +16,10 @@
 
 namespace platen {
 
-constexpr int kLanes = 16;          // virtual lanes of every reduction
-constexpr int kPanelColumns = 64;   // output columns per panel of packed weights
-constexpr int kMaxHeadDim = 256;    // of attention kernels
-constexpr int kKeySplit = 256;      // keys per online-softmax step, at absolute multiples
+constexpr int kLanes = 16;         // virtual lanes of every reduction
+constexpr int kPanelColumns = 64;  // output columns per panel of packed weights
+constexpr int kMaxHeadDim = 256;   // of attention kernels
+constexpr int kKeySplit = 256;     // keys per online-softmax step, at absolute multiples
 
 // What happens to a tile of A * W^T + bias before it is stored.
 enum class Epilogue {
@@ -52,9 +52,9 @@ struct AttentionJob {
   int head_dim = 0;     // <= kMaxHeadDim
   int v_stride = 0;     // head_dim rounded up to 16
   int rows = 0;
-  const float* const* q = nullptr;  // [rows] pointers to query vectors, already scaled
-  const int32_t* context = nullptr; // [rows] number of keys each row sees, >= 1
-  float* const* out = nullptr;      // [rows] pointers to head_dim results
+  const float* const* q = nullptr;   // [rows] pointers to query vectors, already scaled
+  const int32_t* context = nullptr;  // [rows] number of keys each row sees, >= 1
+  float* const* out = nullptr;       // [rows] pointers to head_dim results
 };
 
 // Largest value, lowest index on ties, and the probability of that index under softmax.
@@ -80,8 +80,8 @@ struct KernelTable {
   void (*add)(const float* y, size_t n, float* x);
   // x *= s
   void (*scale)(float s, size_t n, float* x);
-  // Rotation of pairs (2i, 2i + 1) by angle i, in place. cos, signed_sin [n]: every value twice, the
-  // sine negative at even places.
+  // Rotation of pairs (2i, 2i + 1) by angle i, in place. cos, signed_sin [n]: every value twice,
+  // the sine negative at even places.
   void (*rope_adjacent)(const float* cos, const float* signed_sin, int n, float* x);
   // Rotation of pairs (i, i + n / 2) by angle i; cos, sin [n / 2]. In place.
   void (*rope_half)(const float* cos, const float* sin, int n, float* x);

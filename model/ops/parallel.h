@@ -21,9 +21,9 @@ class IndexFunction {
 
 // Calls body(i) for i in [0, n), possibly on several threads of the current TBB arena; returns when
 // all are done. The caller takes part, and while it waits it runs only iterations of this loop, so
-// that a decode step is never delayed by a page that happens to be decoded nearby. Bodies must write
-// to disjoint places; the result must not depend on which thread runs what. The first exception of
-// a body is rethrown.
+// that a decode step is never delayed by a page that happens to be decoded nearby. Bodies must
+// write to disjoint places; the result must not depend on which thread runs what. The first
+// exception of a body is rethrown.
 void ParallelFor(int64_t n, IndexFunction body);
 
 }  // namespace platen

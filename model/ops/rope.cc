@@ -43,15 +43,19 @@ double CosPolynomial(double r) {
 SinCos ExactSinCos(float angle) {
   const double x = angle;
   const double quarter_turns = std::nearbyint(x * (2.0 / 3.14159265358979323846));
-  const double r = ((x - quarter_turns * kHalfPi1) - quarter_turns * kHalfPi2) -
-                   quarter_turns * kHalfPi3;
+  const double r =
+      ((x - quarter_turns * kHalfPi1) - quarter_turns * kHalfPi2) - quarter_turns * kHalfPi3;
   const double s = SinPolynomial(r);
   const double c = CosPolynomial(r);
   switch (static_cast<int64_t>(quarter_turns) & 3) {
-    case 0: return {static_cast<float>(s), static_cast<float>(c)};
-    case 1: return {static_cast<float>(c), static_cast<float>(-s)};
-    case 2: return {static_cast<float>(-s), static_cast<float>(-c)};
-    default: return {static_cast<float>(-c), static_cast<float>(s)};
+    case 0:
+      return {static_cast<float>(s), static_cast<float>(c)};
+    case 1:
+      return {static_cast<float>(c), static_cast<float>(-s)};
+    case 2:
+      return {static_cast<float>(-s), static_cast<float>(-c)};
+    default:
+      return {static_cast<float>(-c), static_cast<float>(s)};
   }
 }
 

@@ -36,9 +36,9 @@ struct BasicMatView {
 using MatView = BasicMatView<float>;
 using ConstMatView = BasicMatView<const float>;
 
-// Owns 64-byte aligned storage that only ever grows: Resize to a smaller or equal number of elements
-// does not allocate, so a workspace settles at the largest batch it has seen. Contents after Resize
-// are unspecified.
+// Owns 64-byte aligned storage that only ever grows: Resize to a smaller or equal number of
+// elements does not allocate, so a workspace settles at the largest batch it has seen. Contents
+// after Resize are unspecified.
 class Mat {
  public:
   Mat() = default;

@@ -12,7 +12,8 @@ namespace {
 constexpr size_t kMagicSize = 6;
 
 // The value of a key of the header's Python dict: text from after "'key':" on.
-std::string HeaderValue(const std::string& header, const std::string& key, const std::string& path) {
+std::string HeaderValue(const std::string& header, const std::string& key,
+                        const std::string& path) {
   const size_t at = header.find("'" + key + "':");
   if (at == std::string::npos) throw std::runtime_error(path + ": no " + key + " in npy header");
   return header.substr(at + key.size() + 3);

@@ -46,8 +46,8 @@ TEST_P(GoldenDrafts, PrefillHiddenLogitsAndDraftsOfEveryConventionAreEqual) {
     const std::string array = std::string(convention) + "." + part;
     const Npy expected = golden.Array(array);
     ASSERT_GE(ours.size(), expected.f32.size());
-    EXPECT_TRUE(AllClose(std::span(ours).last(expected.f32.size()), expected.f32,
-                         golden.Atol(array)))
+    EXPECT_TRUE(
+        AllClose(std::span(ours).last(expected.f32.size()), expected.f32, golden.Atol(array)))
         << array;
   }
 }
@@ -110,7 +110,8 @@ TEST(GoldenSpeculation, RunsAreEqualRoundByRound) {
 TEST(GoldenGeneration, LimitsStopIdsAndRepetitionPenaltyAreEqual) {
   for (const char* snapshot : kSnapshots) {
     const Model& model = GoldenModel(snapshot);
-    const nlohmann::json all = ReadJson(std::string("tests/golden/generation/") + snapshot + ".json");
+    const nlohmann::json all =
+        ReadJson(std::string("tests/golden/generation/") + snapshot + ".json");
     const GoldenCase golden = CaseOf(snapshot, all["case"].get<std::string>());
     for (const auto& run : all["runs"]) {
       for (const int draft_length : {0, 1, 4}) {

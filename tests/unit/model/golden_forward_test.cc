@@ -37,8 +37,7 @@ TEST_P(GoldenForward, EveryStageIsWithinTheReferencesTolerance) {
   int compared = 0;
   for (const auto& [name, entry] : golden_.json["arrays"].items()) {
     if (!entry.contains("atol") || name.starts_with("pixel_values")) continue;
-    const std::string ours =
-        name.ends_with("_last4") ? name.substr(0, name.size() - 6) : name;
+    const std::string ours = name.ends_with("_last4") ? name.substr(0, name.size() - 6) : name;
     ASSERT_TRUE(recorder.arrays.contains(ours)) << name << " was never reported";
     const Npy expected = golden_.Array(name);
     EXPECT_TRUE(AllClose(LastRows(recorder.arrays[ours], expected.f32.size()), expected.f32,

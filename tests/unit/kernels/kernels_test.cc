@@ -1,0 +1,389 @@
+// Every kernel table against the scalar one, bit for bit, and the scalar one against plain doubles.
+#include "model/kernels/kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace platen {
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+std::vector<const KernelTable*> Tables() {
+  std::vector<const KernelTable*> tables;
+  for (const char* name : {"scalar", "avx2", "avx512"}) {
+    if (const KernelTable* table = FindKernels(name)) tables.push_back(table);
+  }
+  return tables;
+}
+
+// `n` random values after `misalign` unused ones; NaN before and after, so that a read outside
+// shows in the result and a write outside shows in the frame.
+class Framed {
+ public:
+  Framed(std::mt19937& rng, size_t n, size_t misalign, float deviation = 1.0F)
+      : values_(n + misalign + kFrame, kNan), first_(misalign), size_(n) {
+    std::normal_distribution<float> normal(0.0F, deviation);
+    for (size_t i = 0; i < n; ++i) values_[first_ + i] = normal(rng);
+  }
+  float* data() { return values_.data() + first_; }
+  const float* data() const { return values_.data() + first_; }
+  float& operator[](size_t i) { return values_[first_ + i]; }
+  size_t size() const { return size_; }
+  bool FrameUntouched() const {
+    for (size_t i = 0; i < values_.size(); ++i) {
+      if ((i < first_ || i >= first_ + size_) && !std::isnan(values_[i])) return false;
+    }
+    return true;
+  }
+  bool SameBits(const Framed& other) const {
+    return std::memcmp(data(), other.data(), size_ * sizeof(float)) == 0;
+  }
+
+ private:
+  static constexpr size_t kFrame = 40;
+  std::vector<float> values_;
+  size_t first_;
+  size_t size_;
+};
+
+TEST(KernelTables, TheScalarTableAlwaysExistsAndUnknownNamesDoNot) {
+  EXPECT_NE(FindKernels("scalar"), nullptr);
+  EXPECT_EQ(FindKernels("sse9"), nullptr);
+  EXPECT_NE(FindKernels(BestKernels().name), nullptr);
+}
+
+// Runs `call` on a copy of `x` with every table; all must equal the scalar result and leave the
+// frame alone.
+void ExpectSameBits(const Framed& x, const std::function<void(const KernelTable&, float*)>& call,
+                    const std::string& what) {
+  Framed expected = x;
+  call(*FindKernels("scalar"), expected.data());
+  EXPECT_TRUE(expected.FrameUntouched()) << "scalar " << what;
+  for (const KernelTable* table : Tables()) {
+    Framed actual = x;
+    call(*table, actual.data());
+    EXPECT_TRUE(actual.SameBits(expected)) << table->name << " " << what;
+    EXPECT_TRUE(actual.FrameUntouched()) << table->name << " " << what;
+  }
+}
+
+TEST(ElementwiseKernels, AllTablesGiveTheSameBitsAtEveryLengthAndAlignment) {
+  std::mt19937 rng(1);
+  for (size_t n = 1; n <= 70; ++n) {
+    for (const size_t misalign : {0U, 1U, 5U}) {
+      const std::string what =
+          "n=" + std::to_string(n) + " misaligned by " + std::to_string(misalign);
+      const Framed x(rng, n, misalign, 3.0F);
+      const Framed w(rng, n, misalign);
+      const Framed b(rng, n, misalign);
+      const int count = static_cast<int>(n);
+      ExpectSameBits(
+          x, [&](const KernelTable& k, float* p) { k.rms_norm(p, w.data(), 1e-5F, count, p); },
+          "rms_norm " + what);
+      ExpectSameBits(
+          x,
+          [&](const KernelTable& k, float* p) {
+            k.layer_norm(p, w.data(), b.data(), 1e-5F, count, p);
+          },
+          "layer_norm " + what);
+      ExpectSameBits(
+          x, [&](const KernelTable& k, float* p) { k.gelu(p, n); }, "gelu " + what);
+      ExpectSameBits(
+          x, [&](const KernelTable& k, float* p) { k.add(w.data(), n, p); }, "add " + what);
+      ExpectSameBits(
+          x, [&](const KernelTable& k, float* p) { k.scale(0.3F, n, p); }, "scale " + what);
+      if (n % 2 != 0) continue;
+      ExpectSameBits(
+          x, [&](const KernelTable& k, float* p) { k.rope_adjacent(w.data(), b.data(), count, p); },
+          "rope_adjacent " + what);
+      ExpectSameBits(
+          x, [&](const KernelTable& k, float* p) { k.rope_half(w.data(), b.data(), count, p); },
+          "rope_half " + what);
+    }
+  }
+}
+
+TEST(ElementwiseKernels, NormsMatchDoubles) {
+  std::mt19937 rng(2);
+  const KernelTable& k = *FindKernels("scalar");
+  for (const int n : {1, 17, 192, 1536}) {
+    Framed x(rng, static_cast<size_t>(n), 0, 2.0F);
+    Framed w(rng, static_cast<size_t>(n), 0);
+    Framed b(rng, static_cast<size_t>(n), 0);
+    double squares = 0;
+    double mean = 0;
+    for (int i = 0; i < n; ++i) {
+      squares += static_cast<double>(x[i]) * x[i] / n;
+      mean += static_cast<double>(x[i]) / n;
+    }
+    double variance = 0;
+    for (int i = 0; i < n; ++i) variance += (x[i] - mean) * (x[i] - mean) / n;
+    std::vector<float> rms(static_cast<size_t>(n));
+    std::vector<float> layer(static_cast<size_t>(n));
+    k.rms_norm(x.data(), w.data(), 1e-5F, n, rms.data());
+    k.layer_norm(x.data(), w.data(), b.data(), 1e-5F, n, layer.data());
+    for (int i = 0; i < n; ++i) {
+      EXPECT_NEAR(rms[i], x[i] / std::sqrt(squares + 1e-5) * w[i], 4e-6);
+      EXPECT_NEAR(layer[i], (x[i] - mean) / std::sqrt(variance + 1e-5) * w[i] + b[i], 4e-6);
+    }
+  }
+}
+
+TEST(ElementwiseKernels, GeluIsTheErfFormOverItsWholeRange) {
+  const KernelTable& k = BestKernels();
+  for (double x = -12; x <= 12; x += 0.013) {
+    float y = static_cast<float>(x);
+    k.gelu(&y, 1);
+    const double exact =
+        0.5 * static_cast<float>(x) * std::erfc(-static_cast<float>(x) / std::sqrt(2.0));
+    EXPECT_NEAR(y, exact, 3e-7 * std::max(1.0, std::abs(x))) << x;
+  }
+}
+
+struct GemmCase {
+  int rows, k, columns;
+  Epilogue epilogue;
+  bool bias;
+};
+
+// Panels of random weights; padding columns hold weights too and must not reach the result.
+void RunGemm(const KernelTable& table, const GemmCase& c, const Framed& a, ptrdiff_t a_stride,
+             const std::vector<float>& panels, const std::vector<float>& bias, Framed& out,
+             ptrdiff_t out_stride) {
+  const int per_panel = c.epilogue == Epilogue::kSiluMul ? 32 : 64;
+  GemmF32Job job;
+  job.a = a.data();
+  job.a_stride = a_stride;
+  job.rows = c.rows;
+  job.k = c.k;
+  job.panels = panels.data();
+  job.num_panels = (c.columns + per_panel - 1) / per_panel;
+  job.bias = c.bias ? bias.data() : nullptr;
+  job.c = out.data();
+  job.c_stride = out_stride;
+  job.columns = c.columns;
+  job.epilogue = c.epilogue;
+  table.gemm_f32(job);
+}
+
+double Silu(double x) { return x / (1.0 + std::exp(-x)); }
+
+double ExactElement(const GemmCase& c, const Framed& a, ptrdiff_t a_stride,
+                    const std::vector<float>& panels, const std::vector<float>& bias, float old,
+                    int row, int column) {
+  const int per_panel = c.epilogue == Epilogue::kSiluMul ? 32 : 64;
+  const auto dot = [&](int place) {
+    double sum = c.bias ? bias[column / per_panel * 64 + place] : 0.0;
+    for (int i = 0; i < c.k; ++i) {
+      sum += static_cast<double>(a.data()[row * a_stride + i]) *
+             panels[(static_cast<size_t>(column / per_panel) * c.k + i) * 64 + place];
+    }
+    return sum;
+  };
+  const int place = column % per_panel;
+  if (c.epilogue == Epilogue::kSiluMul) return Silu(dot(place)) * dot(place + 32);
+  return dot(place) + (c.epilogue == Epilogue::kAdd ? old : 0.0);
+}
+
+TEST(GemmKernel, MatchesDoublesAndAllTablesGiveTheSameBits) {
+  std::mt19937 rng(3);
+  std::vector<GemmCase> cases;
+  for (int rows = 1; rows <= 14; ++rows) {
+    for (const Epilogue e : {Epilogue::kStore, Epilogue::kAdd, Epilogue::kSiluMul}) {
+      cases.push_back({rows, 1 + rows * 7, 5 + rows * 23, e, rows % 2 == 0});
+    }
+  }
+  for (const GemmCase& c : cases) {
+    SCOPED_TRACE("rows " + std::to_string(c.rows) + " k " + std::to_string(c.k) + " columns " +
+                 std::to_string(c.columns) + " epilogue " +
+                 std::to_string(static_cast<int>(c.epilogue)));
+    const ptrdiff_t a_stride = c.k + 3;
+    const ptrdiff_t out_stride = c.columns + 5;
+    const Framed a(rng, static_cast<size_t>(c.rows * a_stride - 3), 1);
+    std::normal_distribution<float> normal;
+    std::vector<float> panels(static_cast<size_t>((c.columns + 31) / 32 * c.k) * 64);
+    std::vector<float> bias(static_cast<size_t>((c.columns + 31) / 32) * 64);
+    // Sums of about 1, so that one absolute tolerance fits every k and both factors of silu * up.
+    for (float& v : panels) v = normal(rng) / std::sqrt(static_cast<float>(c.k));
+    for (float& v : bias) v = normal(rng);
+    const Framed before(rng, static_cast<size_t>(c.rows * out_stride - 5), 3);
+    Framed expected = before;
+    RunGemm(*FindKernels("scalar"), c, a, a_stride, panels, bias, expected, out_stride);
+    EXPECT_TRUE(expected.FrameUntouched());
+    for (int r = 0; r < c.rows; ++r) {
+      for (int n = 0; n < c.columns; ++n) {
+        const size_t at = static_cast<size_t>(r * out_stride + n);
+        const double exact = ExactElement(c, a, a_stride, panels, bias, before.data()[at], r, n);
+        ASSERT_NEAR(expected.data()[at], exact, 2e-5 * (1.0 + std::abs(exact))) << r << "," << n;
+      }
+    }
+    for (const KernelTable* table : Tables()) {
+      Framed actual = before;
+      RunGemm(*table, c, a, a_stride, panels, bias, actual, out_stride);
+      EXPECT_TRUE(actual.SameBits(expected)) << table->name;
+      EXPECT_TRUE(actual.FrameUntouched()) << table->name;
+    }
+  }
+}
+
+TEST(GemmKernel, ARowHasTheSameBitsAloneAndAmongOthers) {
+  std::mt19937 rng(4);
+  const GemmCase all{33, 97, 150, Epilogue::kStore, false};
+  const Framed a(rng, 33 * 97, 0);
+  std::vector<float> panels(3 * 97 * 64);
+  std::normal_distribution<float> normal;
+  for (float& v : panels) v = normal(rng);
+  for (const KernelTable* table : Tables()) {
+    Framed together(rng, 33 * 150, 0);
+    RunGemm(*table, all, a, 97, panels, {}, together, 150);
+    for (int first = 0; first < 33; ++first) {
+      for (int rows = 1; rows <= 33 - first; rows += 5) {
+        GemmCase part = all;
+        part.rows = rows;
+        Framed slice(rng, static_cast<size_t>(rows) * 97, 0);
+        std::memcpy(slice.data(), a.data() + first * 97, slice.size() * sizeof(float));
+        Framed out(rng, static_cast<size_t>(rows) * 150, 0);
+        RunGemm(*table, part, slice, 97, panels, {}, out, 150);
+        ASSERT_EQ(
+            std::memcmp(out.data(), together.data() + first * 150, out.size() * sizeof(float)), 0)
+            << table->name << " rows " << first << " + " << rows;
+      }
+    }
+  }
+}
+
+// Query rows over keys in pages; rows beyond a context hold NaN.
+struct AttentionSetup {
+  int head_dim, page_tokens, keys;
+  std::vector<int32_t> context;
+  std::vector<std::vector<float>> k_pages, v_pages;
+  std::vector<float> k, v, q;  // plain [keys][d], [rows][d]
+
+  AttentionSetup(std::mt19937& rng, int d, int page, std::vector<int32_t> rows_context)
+      : head_dim(d), page_tokens(page), context(std::move(rows_context)) {
+    keys = *std::max_element(context.begin(), context.end());
+    std::normal_distribution<float> normal;
+    const auto fill = [&](std::vector<float>& values, size_t n) {
+      values.resize(n);
+      for (float& x : values) x = normal(rng);
+    };
+    fill(k, static_cast<size_t>(keys * d));
+    fill(v, static_cast<size_t>(keys * d));
+    fill(q, context.size() * static_cast<size_t>(d));
+    const int stride = v_stride();
+    for (int first = 0; first < keys; first += page) {
+      std::vector<float> kp(static_cast<size_t>(d * page), kNan);
+      std::vector<float> vp(static_cast<size_t>(page * stride), kNan);
+      for (int t = 0; t < page && first + t < keys; ++t) {
+        for (int i = 0; i < d; ++i) {
+          kp[static_cast<size_t>(i * page + t)] = k[static_cast<size_t>((first + t) * d + i)];
+          vp[static_cast<size_t>(t * stride + i)] = v[static_cast<size_t>((first + t) * d + i)];
+        }
+      }
+      k_pages.push_back(std::move(kp));
+      v_pages.push_back(std::move(vp));
+    }
+  }
+  int v_stride() const { return (head_dim + 15) / 16 * 16; }
+
+  std::vector<float> Run(const KernelTable& table, int first, int rows) const {
+    std::vector<const float*> kp, vp, qp;
+    for (const auto& page : k_pages) kp.push_back(page.data());
+    for (const auto& page : v_pages) vp.push_back(page.data());
+    std::vector<float> out(static_cast<size_t>(rows * head_dim), kNan);
+    std::vector<float*> op;
+    for (int r = 0; r < rows; ++r) {
+      qp.push_back(q.data() + (first + r) * head_dim);
+      op.push_back(out.data() + r * head_dim);
+    }
+    AttentionJob job;
+    job.k_pages = kp.data();
+    job.v_pages = vp.data();
+    job.page_tokens = page_tokens;
+    job.head_dim = head_dim;
+    job.v_stride = v_stride();
+    job.rows = rows;
+    job.q = qp.data();
+    job.context = context.data() + first;
+    job.out = op.data();
+    table.attention(job);
+    return out;
+  }
+
+  double Exact(int row, int i) const {
+    const int n = context[static_cast<size_t>(row)];
+    std::vector<double> p(static_cast<size_t>(n));
+    double max = -1e300;
+    for (int t = 0; t < n; ++t) {
+      for (int d = 0; d < head_dim; ++d) {
+        p[t] += static_cast<double>(q[row * head_dim + d]) * k[t * head_dim + d];
+      }
+      max = std::max(max, p[t]);
+    }
+    double sum = 0;
+    double value = 0;
+    for (int t = 0; t < n; ++t) {
+      const double e = std::exp(p[t] - max);
+      sum += e;
+      value += e * v[t * head_dim + i];
+    }
+    return value / sum;
+  }
+};
+
+TEST(AttentionKernel, MatchesDoublesAndAllTablesGiveTheSameBits) {
+  std::mt19937 rng(5);
+  for (const int d : {16, 20, 24, 32, 64, 128}) {
+    for (const int page : {16, 32, 64}) {
+      const AttentionSetup s(rng, d, page,
+                             {1, 2, 15, 16, 17, 31, 33, 255, 256, 257, 300, 511, 513, 600});
+      const int rows = static_cast<int>(s.context.size());
+      const std::vector<float> expected = s.Run(*FindKernels("scalar"), 0, rows);
+      for (int r = 0; r < rows; ++r) {
+        for (int i = 0; i < d; ++i) {
+          ASSERT_NEAR(expected[r * d + i], s.Exact(r, i), 1e-5) << "d " << d << " row " << r;
+        }
+      }
+      for (const KernelTable* table : Tables()) {
+        const std::vector<float> actual = s.Run(*table, 0, rows);
+        EXPECT_EQ(std::memcmp(actual.data(), expected.data(), actual.size() * sizeof(float)), 0)
+            << table->name << " d " << d << " page " << page;
+        for (int r = 0; r < rows; ++r) {
+          const std::vector<float> alone = s.Run(*table, r, 1);
+          EXPECT_EQ(
+              std::memcmp(alone.data(), expected.data() + r * d, alone.size() * sizeof(float)), 0)
+              << table->name << " row " << r << " alone, d " << d << " page " << page;
+        }
+      }
+    }
+  }
+}
+
+TEST(SelectKernel, PicksTheLargestLowestIdOnTiesAndItsProbability) {
+  for (const KernelTable* table : Tables()) {
+    for (int n = 1; n <= 67; ++n) {
+      std::vector<float> logits(static_cast<size_t>(n), 1.0F);
+      logits[static_cast<size_t>(n / 2)] = 3.0F;
+      logits[static_cast<size_t>(n - 1)] = 3.0F;
+      const Selection s = table->select(logits.data(), n);
+      EXPECT_EQ(s.index, n / 2) << table->name;
+      const double others = (n - 2) * std::exp(-2.0);
+      const double expected = n == 1           ? 1.0
+                              : n / 2 == n - 1 ? 1.0 / (1.0 + (n - 1) * std::exp(-2.0))
+                                               : 1.0 / (2.0 + others);
+      EXPECT_NEAR(s.probability, expected, 1e-6) << table->name << " n " << n;
+      logits[static_cast<size_t>(n / 3)] = kNan;
+      EXPECT_EQ(table->select(logits.data(), n).index, -1) << table->name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace platen
