@@ -6,6 +6,7 @@
 
 #include "stages/layout/blocks.h"
 #include "stages/layout/layout.h"
+#include "stages/layout/line_metrics.h"
 #include "stages/layout/page_work.h"
 #include "stages/layout/quads.h"
 
@@ -34,35 +35,69 @@ BoxF BoundsOf(const std::array<PointF, 4>& quad, const Image& page) {
           std::clamp(box.x1, 0.f, width), std::clamp(box.y1, 0.f, height)};
 }
 
+// Takes lines from working pixels of the straightened page to page pixels.
+class LineWriter {
+ public:
+  LineWriter(const WorkingPage& work, const PageLines& found, const Image& page)
+      : page_(page), scale_(work.scale), letter_height_(work.letter_height) {
+    cv::invertAffineTransform(found.to_straight, to_page_);
+  }
+
+  LayoutLine Write(const Phrase& line, double slope, const layout::LineMetrics& metrics,
+                   int block) const {
+    const layout::LineExtent extent = layout::ExtentAlong(line, slope, letter_height_);
+    const auto quad = layout::LineQuad(line, slope, extent, letter_height_);
+    LayoutLine out;
+    for (size_t i = 0; i < quad.size(); ++i) {
+      const cv::Vec2d p = to_page_ * cv::Vec3d(quad[i].x, quad[i].y, 1);
+      out.quad[i] = {ToPage(p[0]), ToPage(p[1])};
+    }
+    out.box = BoundsOf(out.quad, page_);
+    out.block = block;
+    const double quad_top = extent.top - layout::kQuadPadding * letter_height_;
+    out.baseline = ToPage(metrics.baseline - quad_top);
+    out.letter_height = ToPage(metrics.letter_height);
+    out.ascent = ToPage(metrics.ascent);
+    out.descent = ToPage(metrics.descent);
+    return out;
+  }
+
+  float ToPage(double working_pixels) const { return static_cast<float>(working_pixels / scale_); }
+
+ private:
+  const Image& page_;
+  double scale_;
+  double letter_height_;
+  cv::Matx23d to_page_;
+};
+
 class ClassicalDetector : public LayoutDetector {
  public:
   PageLayout Detect(const Image& page) const override {
-    PageLayout result;
-    if (page.empty()) return result;
+    if (page.empty()) return {};
     std::optional<WorkingPage> work = layout::PrepareWorkingPage(ToGrey(page));
-    if (!work) return result;
-    const PageLines found = layout::FindLines(*work);
-    result.skew_degrees = static_cast<float>(found.skew_degrees);
-    result.letter_height = static_cast<float>(work->letter_height / work->scale);
+    if (!work) return {};
+    return Describe(*work, layout::FindLines(*work), page);
+  }
+
+ private:
+  static PageLayout Describe(const WorkingPage& work, const PageLines& found, const Image& page) {
     std::vector<layout::Box> boxes;
-    for (const Phrase& line : found.lines) boxes.push_back(line.box);
-    const std::vector<int> blocks = layout::GroupBlocks(boxes, work->letter_height);
-    cv::Matx23d to_page;
-    cv::invertAffineTransform(found.to_straight, to_page);
+    std::vector<double> slopes;
+    for (const Phrase& line : found.lines) {
+      boxes.push_back(line.box);
+      slopes.push_back(layout::BaselineSlope(line, work.letter_height));
+    }
+    const std::vector<int> blocks = layout::GroupBlocks(boxes, work.letter_height);
+    const layout::PageMetrics metrics(found.lines, slopes, work.letter_height);
+    const LineWriter writer(work, found, page);
+    PageLayout result;
+    result.skew_degrees = static_cast<float>(found.skew_degrees);
+    result.letter_height = writer.ToPage(metrics.x_height());
     for (size_t i = 0; i < found.lines.size(); ++i) {
       const Phrase& line = found.lines[i];
-      const double slope = layout::BaselineSlope(line, work->letter_height);
-      const layout::LineExtent extent = layout::ExtentAlong(line, slope, work->letter_height);
-      LayoutLine out;
-      const auto quad = layout::LineQuad(line, slope, extent, work->letter_height);
-      for (int k = 0; k < 4; ++k) {
-        const cv::Vec2d p = to_page * cv::Vec3d(quad[k].x, quad[k].y, 1);
-        out.quad[k] = {static_cast<float>(p[0] / work->scale),
-                       static_cast<float>(p[1] / work->scale)};
-      }
-      out.box = BoundsOf(out.quad, page);
-      out.block = blocks[i];
-      result.lines.push_back(out);
+      result.lines.push_back(
+          writer.Write(line, slopes[i], metrics.Measure(line, slopes[i]), blocks[i]));
     }
     return result;
   }

@@ -28,7 +28,9 @@ struct LayoutLine {
   BoxF box;                    // upright bounds of the quad
   int block = 0;               // lines of one paragraph share a number, ascending in reading order
   float baseline = 0;          // distance from the quad's top edge to the baseline; 0: not measured
-  float letter_height = 0;     // x-height of this line's letters; 0: not measured (few letters)
+  float letter_height = 0;     // x-height of this line's letters; 0: like the page's, or too few
+  float ascent = 0;            // highest ink above the baseline; 0: not measured
+  float descent = 0;           // lowest ink below the baseline
 };
 
 struct PageLayout {
