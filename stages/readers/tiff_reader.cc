@@ -28,9 +28,10 @@ struct Session {
   std::string warning;
 };
 
-// Warnings after which pixels are missing.
+// Warnings after which pixels, or tags that decide about them, are missing.
 bool MeansLostPixels(std::string_view message) {
-  return message.find("remature EOF") != std::string_view::npos ||  // fax
+  return message.find("IO error") != std::string_view::npos ||      // a tag
+         message.find("remature EOF") != std::string_view::npos ||  // fax
          message.find("remature end") != std::string_view::npos ||  // JPEG
          (message.find("Corrupt JPEG data") != std::string_view::npos &&
           message.find("extraneous") == std::string_view::npos);

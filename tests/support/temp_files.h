@@ -45,6 +45,8 @@ class TempFolder {
   // Writes a file and returns its path.
   std::string Write(const std::string& name, std::string_view content) const {
     const std::string file = (path_ / name).string();
+    // Some file systems flush a file to disk when it is overwritten; a new one is quick.
+    std::filesystem::remove(file);
     std::ofstream(file, std::ios::binary).write(content.data(), std::ssize(content));
     return file;
   }
