@@ -360,6 +360,7 @@ EngineStats Engine::stats() const {
     stats = impl_->stats;
   }
   stats.kv_blocks_total = impl_->pool.total_blocks();
+  stats.kv_blocks_free = impl_->pool.free_blocks();
   stats.kv_blocks_peak = impl_->pool.peak_blocks_used();
   return stats;
 }

@@ -80,6 +80,7 @@ struct EngineStats {
   std::vector<int64_t> drafted_at;
   std::vector<int64_t> accepted_at;
   int64_t kv_blocks_total = 0;
+  int64_t kv_blocks_free = 0;
   int64_t kv_blocks_peak = 0;
 };
 
