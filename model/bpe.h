@@ -24,6 +24,10 @@ std::optional<std::string> BytesOfByteLevelText(std::string_view text);
 // Immutable once filled; Encode is thread-safe.
 class BpeVocabulary {
  public:
+  // Expected numbers of entries and merges; only a matter of speed.
+  void Reserve(size_t entries) { ids_.reserve(entries); }
+  void ReserveMerges(size_t merges) { merges_.reserve(merges); }
+
   // False if the string has an id already.
   bool Add(std::string bytes, TokenId id);
   std::optional<TokenId> Find(std::string_view bytes) const;

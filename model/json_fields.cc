@@ -1,7 +1,7 @@
 #include "model/json_fields.h"
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 
@@ -13,59 +13,66 @@ namespace {
 
 using nlohmann::json;
 
-[[noreturn]] void FailAt(const std::string& file, std::string field, uint64_t offset,
-                         const std::string& reason) {
-  throw Error(ErrorKind::kModel, {.file = file, .field = std::move(field), .offset = offset},
-              reason);
-}
-
-// Watches a parse for what the library itself would let pass: duplicate keys and deep nesting.
-class ParseGuard {
- public:
-  explicit ParseGuard(const std::string& file) : file_(file) {}
-
-  bool operator()(json::parse_event_t event, const json& parsed) {
-    switch (event) {
-      case json::parse_event_t::object_start:
-      case json::parse_event_t::array_start:
-        keys_.emplace_back();
-        if (keys_.size() > kMaxJsonDepth) {
-          Fail({}, "nested more than " + std::to_string(kMaxJsonDepth) + " levels deep");
-        }
-        break;
-      case json::parse_event_t::object_end:
-      case json::parse_event_t::array_end:
-        keys_.pop_back();
-        break;
-      case json::parse_event_t::key:
-        if (!keys_.back().insert(parsed.get<std::string>()).second) {
-          Fail(parsed.get<std::string>(), "key given twice");
-        }
-        break;
-      case json::parse_event_t::value:
-        break;
-    }
-    return true;
-  }
-
- private:
-  [[noreturn]] void Fail(const std::string& field, const std::string& reason) const {
-    throw Error(ErrorKind::kModel, {.file = file_, .field = field}, reason);
-  }
-
-  const std::string& file_;
-  std::vector<std::unordered_set<std::string>> keys_;  // per open object or array
-};
-
 // "[json.exception.parse_error.101] parse error at line 1, column 2: reason" -> "reason".
-std::string Reason(const json::exception& error) {
-  const std::string text = error.what();
+std::string Reason(const std::string& text) {
   const size_t at = text.find("column ");
   const size_t colon = at == std::string::npos ? std::string::npos : text.find(": ", at);
   if (colon != std::string::npos) return "not valid JSON: " + text.substr(colon + 2);
   const size_t bracket = text.find("] ");
   return "not valid JSON: " + (bracket == std::string::npos ? text : text.substr(bracket + 2));
 }
+
+// A pass over the text that builds nothing and refuses what must not reach the parser proper:
+// syntax errors, and what the library lets pass: duplicate keys, deep nesting. A pass of its own is
+// faster than watching the parser, which matters for a tokenizer.json of several megabytes.
+class SyntaxGuard final : public nlohmann::json_sax<json> {
+ public:
+  SyntaxGuard(const std::string& file, uint64_t base_offset)
+      : file_(file), base_offset_(base_offset) {}
+
+  bool null() override { return true; }
+  bool boolean(bool /*value*/) override { return true; }
+  bool number_integer(number_integer_t /*value*/) override { return true; }
+  bool number_unsigned(number_unsigned_t /*value*/) override { return true; }
+  bool number_float(number_float_t /*value*/, const string_t& /*text*/) override { return true; }
+  bool string(string_t& /*value*/) override { return true; }
+  bool binary(binary_t& /*value*/) override { return true; }
+  bool start_object(size_t /*elements*/) override { return Open(); }
+  bool end_object() override { return Close(); }
+  bool start_array(size_t /*elements*/) override { return Open(); }
+  bool end_array() override { return Close(); }
+
+  bool key(string_t& name) override {
+    if (!keys_.back().insert(name).second) Fail(name.substr(0, 64), {}, "key given twice");
+    return true;
+  }
+  bool parse_error(size_t position, const std::string& /*token*/,
+                   const nlohmann::detail::exception& error) override {
+    Fail({}, base_offset_ + (position > 0 ? position - 1 : 0), Reason(error.what()));
+  }
+
+ private:
+  bool Open() {
+    keys_.emplace_back();
+    if (keys_.size() > kMaxJsonDepth) {
+      Fail({}, {}, "nested more than " + std::to_string(kMaxJsonDepth) + " levels deep");
+    }
+    return true;
+  }
+  bool Close() {
+    keys_.pop_back();
+    return true;
+  }
+  [[noreturn]] void Fail(std::string field, std::optional<uint64_t> offset,
+                         const std::string& reason) const {
+    throw Error(ErrorKind::kModel, {.file = file_, .field = std::move(field), .offset = offset},
+                reason);
+  }
+
+  const std::string& file_;
+  uint64_t base_offset_;
+  std::vector<std::unordered_set<std::string>> keys_;  // of every open object or array
+};
 
 // Edit distance (insertions, deletions, substitutions).
 size_t EditDistance(std::string_view a, std::string_view b) {
@@ -85,17 +92,9 @@ size_t EditDistance(std::string_view a, std::string_view b) {
 }  // namespace
 
 json ParseJson(std::string_view text, const std::string& file, uint64_t base_offset) {
-  ParseGuard guard(file);
-  try {
-    return json::parse(text.begin(), text.end(),
-                       [&guard](int /*depth*/, json::parse_event_t event, json& parsed) {
-                         return guard(event, parsed);
-                       });
-  } catch (const json::parse_error& error) {
-    FailAt(file, {}, base_offset + (error.byte > 0 ? error.byte - 1 : 0), Reason(error));
-  } catch (const json::exception& error) {
-    FailAt(file, {}, base_offset, Reason(error));
-  }
+  SyntaxGuard guard(file, base_offset);
+  json::sax_parse(text.begin(), text.end(), &guard);
+  return json::parse(text.begin(), text.end());
 }
 
 json ReadJsonFile(const std::string& path, size_t max_bytes) {
@@ -146,7 +145,11 @@ int JsonObject::Int(const std::string& key, int low, int high) const {
 }
 
 int64_t JsonObject::Int64(const std::string& key, int64_t low, int64_t high) const {
-  const json& value = Required(key);
+  return CheckedInt(key, Required(key), low, high);
+}
+
+int64_t JsonObject::CheckedInt(const std::string& key, const json& value, int64_t low,
+                               int64_t high) const {
   if (!value.is_number_integer()) Fail(key, "must be a whole number, not " + JsonExcerpt(value));
   // A value above the int64 range is stored unsigned and would wrap.
   const bool too_large = value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX;

@@ -45,6 +45,9 @@ class JsonObject {
   JsonObject Object(const std::string& key) const;
   int Int(const std::string& key, int low, int high) const;
   int64_t Int64(const std::string& key, int64_t low, int64_t high) const;
+  // Int64 for a caller that iterates and has the value of `key` at hand.
+  int64_t CheckedInt(const std::string& key, const nlohmann::json& value, int64_t low,
+                     int64_t high) const;
   double Number(const std::string& key, double low, double high) const;
   bool Bool(const std::string& key) const;
   std::string String(const std::string& key, size_t max_bytes) const;

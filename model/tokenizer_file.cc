@@ -102,18 +102,18 @@ class FileReader {
   }
 
   static void ReadVocabulary(const JsonObject& vocab, TokenizerFile& out) {
+    out.vocabulary.Reserve(vocab.value().size());
     for (const auto& [text, value] : vocab.value().items()) {
       if (text.empty() || text.size() > kMaxTokenBytes) {
         vocab.Fail(text.substr(0, 32),
                    "an entry must have 1.." + std::to_string(kMaxTokenBytes) + " bytes");
       }
-      const TokenId id = vocab.Int(text, 0, kMaxTokenId);
-      if (!Place(id, {.bytes = DecodedBytes(text)}, out)) {
+      const auto id = static_cast<TokenId>(vocab.CheckedInt(text, value, 0, kMaxTokenId));
+      const std::optional<std::string> bytes = BytesOfByteLevelText(text);
+      if (!Place(id, {.bytes = bytes.value_or(text)}, out)) {
         vocab.Fail(text, "id " + std::to_string(id) + " is taken by another entry");
       }
-      if (std::optional<std::string> bytes = BytesOfByteLevelText(text)) {
-        out.vocabulary.Add(std::move(*bytes), id);
-      }
+      if (bytes) out.vocabulary.Add(*bytes, id);
     }
     out.num_base_tokens = vocab.value().size();
     if (const std::optional<int> byte = out.vocabulary.FirstMissingByte()) {
@@ -142,22 +142,24 @@ class FileReader {
     if (!merges.is_array() || merges.size() > kMaxMerges) {
       model.Fail("merges", "must be an array of at most " + std::to_string(kMaxMerges) + " pairs");
     }
+    out.vocabulary.ReserveMerges(merges.size());
     for (size_t i = 0; i < merges.size(); ++i) {
-      const std::string key = "merges[" + std::to_string(i) + "]";
-      const auto pair = ParseMerge(merges[i]);
-      if (!pair)
-        model.Fail(key, "must be \"a b\" or [\"a\", \"b\"], not " + JsonExcerpt(merges[i]));
-      const auto id_of = [&](const std::string& text) {
-        const std::optional<std::string> bytes = BytesOfByteLevelText(text);
-        const std::optional<TokenId> id = bytes ? out.vocabulary.Find(*bytes) : std::nullopt;
-        if (!id) model.Fail(key, JsonExcerpt(text) + " is not in the vocabulary");
-        return *id;
+      const auto fail = [&](const std::string& reason) {
+        model.Fail("merges[" + std::to_string(i) + "]", reason);
       };
-      const std::string left(pair->first);
-      const std::string right(pair->second);
-      const TokenId left_id = id_of(left);
-      const TokenId right_id = id_of(right);
-      out.vocabulary.AddMerge(left_id, right_id, id_of(left + right));
+      const auto pair = ParseMerge(merges[i]);
+      if (!pair) fail("must be \"a b\" or [\"a\", \"b\"], not " + JsonExcerpt(merges[i]));
+      const auto left = BytesOfByteLevelText(pair->first);
+      const auto right = BytesOfByteLevelText(pair->second);
+      const auto left_id = left ? out.vocabulary.Find(*left) : std::nullopt;
+      const auto right_id = right ? out.vocabulary.Find(*right) : std::nullopt;
+      const auto merged_id =
+          left_id && right_id ? out.vocabulary.Find(*left + *right) : std::nullopt;
+      if (!merged_id) {
+        fail(JsonExcerpt(merges[i]) +
+             ": one of the two or their concatenation is not in the vocabulary");
+      }
+      out.vocabulary.AddMerge(*left_id, *right_id, *merged_id);
     }
   }
 
