@@ -13,6 +13,12 @@ namespace {
 
 #include "model/kernels/lanes_avx2.inc"
 //
+#include "model/kernels/unroll.inc"
+//
+#include "model/kernels/finish_row.inc"
+//
+#include "model/kernels/dot_madd.inc"
+//
 #include "model/kernels/kernel_body.inc"
 
 }  // namespace

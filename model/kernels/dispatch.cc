@@ -7,35 +7,46 @@ namespace platen {
 extern const KernelTable kScalarKernels;
 extern const KernelTable kAvx2Kernels;
 extern const KernelTable kAvx512Kernels;
+KernelTable MakeAvx512VnniKernels();
 
 namespace {
 
-bool CpuRuns(const KernelTable& table) {
-  if (&table == &kAvx512Kernels) {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-  }
-  if (&table == &kAvx2Kernels) {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  }
-  return true;
+bool CpuHasAvx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+bool CpuHasAvx512() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
 }
+bool CpuHasAvx512Vnni() { return CpuHasAvx512() && __builtin_cpu_supports("avx512vnni"); }
 
-// Best first.
-const KernelTable* const kTables[] = {&kAvx512Kernels, &kAvx2Kernels, &kScalarKernels};
+// A table of what this CPU can run, best first; at least the scalar one.
+struct Runnable {
+  const KernelTable* tables[4];
+  int count = 0;
+
+  Runnable() {
+    if (CpuHasAvx512Vnni()) {
+      static const KernelTable vnni = MakeAvx512VnniKernels();  // its code needs the CPU, too
+      tables[count++] = &vnni;
+    }
+    if (CpuHasAvx512()) tables[count++] = &kAvx512Kernels;
+    if (CpuHasAvx2()) tables[count++] = &kAvx2Kernels;
+    tables[count++] = &kScalarKernels;
+  }
+};
+
+const Runnable& AllRunnable() {
+  static const Runnable runnable;
+  return runnable;
+}
 
 }  // namespace
 
-const KernelTable& BestKernels() {
-  for (const KernelTable* table : kTables) {
-    if (CpuRuns(*table)) return *table;
-  }
-  return kScalarKernels;
-}
+const KernelTable& BestKernels() { return *AllRunnable().tables[0]; }
 
 const KernelTable* FindKernels(const char* name) {
-  for (const KernelTable* table : kTables) {
-    if (std::strcmp(table->name, name) == 0 && CpuRuns(*table)) return table;
+  const Runnable& runnable = AllRunnable();
+  for (int i = 0; i < runnable.count; ++i) {
+    if (std::strcmp(runnable.tables[i]->name, name) == 0) return runnable.tables[i];
   }
   return nullptr;
 }

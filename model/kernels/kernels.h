@@ -43,6 +43,29 @@ struct GemmF32Job {
   Epilogue epilogue = Epilogue::kStore;
 };
 
+// One job of the int8 product. Weights are s8 per output column and K-group, stored as u8 = s8 ^ 0x80
+// in fours of k: panel [k_padded / 4][64][4]; activations s8 per row and K-group. For every element
+//   dot_g = sum over the group of a * w, exact in s32;  value = fma(float(dot_g), s_a * s_w, value),
+// groups ascending from value = 0. k_padded is k rounded up to 4; padding activations are 0.
+struct GemmS8Job {
+  const int8_t* a = nullptr;       // [rows, k_padded]
+  ptrdiff_t a_stride = 0;          // bytes
+  const float* a_scales = nullptr; // [rows, groups]
+  const int32_t* a_corrections = nullptr;  // [rows, groups]: -128 * sum of the group's a
+  int rows = 0;
+  int k_padded = 0;
+  int group_k = 0;  // a multiple of 4; the last group may be shorter
+  int groups = 0;   // ceil(k_padded / group_k)
+  const uint8_t* panels = nullptr;   // panels one after another, 64-byte aligned
+  const float* w_scales = nullptr;   // [num_panels][groups][64]
+  int num_panels = 0;
+  const float* bias = nullptr;       // as in GemmF32Job, and the following too
+  float* c = nullptr;
+  ptrdiff_t c_stride = 0;
+  int columns = 0;
+  Epilogue epilogue = Epilogue::kStore;
+};
+
 // Attention of query rows over the keys of one head, online softmax over blocks of kKeySplit keys.
 // Keys and values lie in pages: K page [head_dim][page_tokens], V page [page_tokens][v_stride].
 struct AttentionJob {
@@ -67,7 +90,14 @@ struct KernelTable {
   const char* name;
 
   void (*gemm_f32)(const GemmF32Job& job);
+  void (*gemm_s8)(const GemmS8Job& job);
   void (*attention)(const AttentionJob& job);
+
+  // Quantises one row of k floats: per group of group_k, scale = absmax / 127 and
+  // q = round-to-even(x * (127 / absmax)). Writes k_padded values of q (padding 0), and the scale and
+  // correction (-128 * sum of q) of every group. A NaN or infinity makes the group's scale NaN.
+  void (*quantize_row)(const float* x, int k, int k_padded, int group_k, int8_t* q, float* scales,
+                       int32_t* corrections);
 
   // y = (x * rsqrt(mean(x^2) + eps)) * weight. In place allowed.
   void (*rms_norm)(const float* x, const float* weight, float eps, int n, float* y);
@@ -89,7 +119,7 @@ struct KernelTable {
   Selection (*select)(const float* logits, int n);
 };
 
-// Names in order of preference, best first, that this CPU can run: "avx512", "avx2", "scalar".
+// The best table this CPU can run, of "avx512-vnni", "avx512", "avx2", "scalar".
 const KernelTable& BestKernels();
 // The table of that name; nullptr if there is none or this CPU cannot run it.
 const KernelTable* FindKernels(const char* name);

@@ -11,6 +11,10 @@ namespace {
 #define PLATEN_INLINE inline
 #include "model/kernels/lanes_scalar.inc"
 //
+#include "model/kernels/unroll.inc"
+//
+#include "model/kernels/finish_row.inc"
+//
 #include "model/kernels/kernel_body.inc"
 
 }  // namespace

@@ -17,7 +17,7 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 std::vector<const KernelTable*> Tables() {
   std::vector<const KernelTable*> tables;
-  for (const char* name : {"scalar", "avx2", "avx512"}) {
+  for (const char* name : {"scalar", "avx2", "avx512", "avx512-vnni"}) {
     if (const KernelTable* table = FindKernels(name)) tables.push_back(table);
   }
   return tables;
@@ -254,6 +254,189 @@ TEST(GemmKernel, ARowHasTheSameBitsAloneAndAmongOthers) {
         ASSERT_EQ(
             std::memcmp(out.data(), together.data() + first * 150, out.size() * sizeof(float)), 0)
             << table->name << " rows " << first << " + " << rows;
+      }
+    }
+  }
+}
+
+// Random int8 operands of one job, extreme values included.
+struct Int8Setup {
+  int rows, k, k_padded, group_k, groups, columns;
+  Epilogue epilogue;
+  std::vector<int8_t> a, w;  // a [rows][k_padded]; w [num_panels * 64][k_padded]
+  std::vector<uint8_t> panels;
+  std::vector<float> a_scales, w_scales;
+  std::vector<int32_t> corrections;
+
+  Int8Setup(std::mt19937& rng, int rows_, int k_, int group_k_, int columns_, Epilogue e)
+      : rows(rows_),
+        k(k_),
+        k_padded((k_ + 3) / 4 * 4),
+        group_k(group_k_),
+        groups((k_padded + group_k_ - 1) / group_k_),
+        columns(columns_),
+        epilogue(e) {
+    std::uniform_int_distribution<int> byte(-127, 127);
+    std::uniform_real_distribution<float> scale(0.001F, 0.02F);
+    const auto draw = [&] {
+      return static_cast<int8_t>(rng() % 8 == 0 ? (rng() % 2 == 0 ? 127 : -127) : byte(rng));
+    };
+    a.resize(static_cast<size_t>(rows * k_padded));
+    for (int r = 0; r < rows; ++r) {
+      for (int i = 0; i < k; ++i) a[r * k_padded + i] = draw();
+      for (int g = 0; g < groups; ++g) {
+        int sum = 0;
+        for (int i = g * group_k; i < std::min(k_padded, (g + 1) * group_k); ++i)
+          sum += a[r * k_padded + i];
+        corrections.push_back(-128 * sum);
+        a_scales.push_back(scale(rng));
+      }
+    }
+    const int num_columns = num_panels() * 64;
+    w.resize(static_cast<size_t>(num_columns * k_padded));
+    for (int8_t& x : w) x = draw();  // padding weights too: padding activations are 0
+    panels.resize(w.size());
+    for (int n = 0; n < num_columns; ++n) {
+      for (int i = 0; i < k_padded; ++i) {
+        panels[static_cast<size_t>(((n / 64) * (k_padded / 4) + i / 4) * 256 + n % 64 * 4 +
+                                   i % 4)] = static_cast<uint8_t>(w[n * k_padded + i] ^ 0x80);
+      }
+    }
+    w_scales.resize(static_cast<size_t>(num_columns * groups));
+    for (float& x : w_scales) x = scale(rng);
+  }
+  int per_panel() const { return epilogue == Epilogue::kSiluMul ? 32 : 64; }
+  int num_panels() const { return (columns + per_panel() - 1) / per_panel(); }
+
+  // The meaning, in plain integers and std::fma.
+  float Value(int r, int n) const {
+    float value = 0.0F;
+    for (int g = 0; g < groups; ++g) {
+      int32_t dot = 0;
+      for (int i = g * group_k; i < std::min(k_padded, (g + 1) * group_k); ++i) {
+        dot += a[r * k_padded + i] * w[n * k_padded + i];
+      }
+      const float scale =
+          a_scales[r * groups + g] * w_scales[((n / 64) * groups + g) * 64 + n % 64];
+      value = std::fma(static_cast<float>(dot), scale, value);
+    }
+    return value;
+  }
+
+  Framed Run(const KernelTable& table, const Framed& before, int first, int count) const {
+    Framed out = before;
+    GemmS8Job job;
+    job.a = a.data() + first * k_padded;
+    job.a_stride = k_padded;
+    job.a_scales = a_scales.data() + first * groups;
+    job.a_corrections = corrections.data() + first * groups;
+    job.rows = count;
+    job.k_padded = k_padded;
+    job.group_k = group_k;
+    job.groups = groups;
+    job.panels = panels.data();
+    job.w_scales = w_scales.data();
+    job.num_panels = num_panels();
+    job.c = out.data() + first * columns;
+    job.c_stride = columns;
+    job.columns = columns;
+    job.epilogue = epilogue;
+    table.gemm_s8(job);
+    return out;
+  }
+};
+
+TEST(Int8Kernel, IsTheIntegerDefinitionBitForBitOnEveryTable) {
+  std::mt19937 rng(6);
+  for (int rows = 1; rows <= 14; ++rows) {
+    for (const int group_k : {16, 64, 256}) {
+      for (const Epilogue e : {Epilogue::kStore, Epilogue::kAdd, Epilogue::kSiluMul}) {
+        const Int8Setup s(rng, rows, 3 + rows * 29, group_k, 7 + rows * 19, e);
+        const Framed before(rng, static_cast<size_t>(s.rows * s.columns), 1);
+        const Framed expected = s.Run(*FindKernels("scalar"), before, 0, rows);
+        if (e != Epilogue::kSiluMul) {
+          for (int r = 0; r < rows; ++r) {
+            for (int n = 0; n < s.columns; ++n) {
+              const size_t at = static_cast<size_t>(r * s.columns + n);
+              const float old = e == Epilogue::kAdd ? before.data()[at] : 0.0F;
+              const float value = e == Epilogue::kAdd ? old + s.Value(r, n) : s.Value(r, n);
+              ASSERT_EQ(expected.data()[at], value) << r << "," << n;
+            }
+          }
+        }
+        for (const KernelTable* table : Tables()) {
+          const Framed actual = s.Run(*table, before, 0, rows);
+          EXPECT_TRUE(actual.SameBits(expected))
+              << table->name << " rows " << rows << " group " << group_k;
+          EXPECT_TRUE(actual.FrameUntouched()) << table->name;
+          Framed alone = before;
+          for (int r = 0; r < rows; ++r) alone = s.Run(*table, alone, r, 1);
+          EXPECT_TRUE(alone.SameBits(expected)) << table->name << " rows one by one";
+        }
+      }
+    }
+  }
+}
+
+TEST(Int8Kernel, TheLargestSumsDoNotOverflow) {
+  std::mt19937 rng(7);
+  Int8Setup s(rng, 2, 16384, 16384, 64, Epilogue::kStore);
+  for (int i = 0; i < s.k; ++i) {
+    s.a[i] = 127;
+    s.a[s.k_padded + i] = -127;
+  }
+  s.corrections = {-128 * 127 * s.k, 128 * 127 * s.k};
+  std::fill(s.w.begin(), s.w.end(), static_cast<int8_t>(127));
+  std::fill(s.panels.begin(), s.panels.end(), static_cast<uint8_t>(255));
+  const Framed before(rng, 128, 0);
+  for (const KernelTable* table : Tables()) {
+    const Framed out = s.Run(*table, before, 0, 2);
+    for (int n = 0; n < 64; ++n) {
+      EXPECT_EQ(out.data()[n], s.Value(0, n)) << table->name;
+      EXPECT_EQ(out.data()[64 + n], s.Value(1, n)) << table->name;
+    }
+  }
+}
+
+TEST(QuantizeRow, RoundsToEvenPerGroupAndMarksWhatIsNotFinite) {
+  std::mt19937 rng(8);
+  for (int k = 1; k <= 70; ++k) {
+    const int padded = (k + 3) / 4 * 4;
+    for (const int group : {16, 64}) {
+      const int groups = (padded + group - 1) / group;
+      Framed x(rng, static_cast<size_t>(k), 1, 2.0F);
+      for (const KernelTable* table : Tables()) {
+        std::vector<int8_t> q(static_cast<size_t>(padded), 99);
+        std::vector<float> scales(static_cast<size_t>(groups));
+        std::vector<int32_t> corrections(static_cast<size_t>(groups));
+        table->quantize_row(x.data(), k, padded, group, q.data(), scales.data(),
+                            corrections.data());
+        for (int g = 0; g < groups; ++g) {
+          float absmax = 0;
+          for (int i = g * group; i < std::min(k, (g + 1) * group); ++i)
+            absmax = std::max(absmax, std::abs(x[i]));
+          EXPECT_EQ(scales[g], absmax / 127.0F) << table->name;
+          int sum = 0;
+          for (int i = g * group; i < std::min(padded, (g + 1) * group); ++i) {
+            const float inverse = 127.0F / absmax;
+            const int expected = i < k ? static_cast<int>(std::nearbyint(x[i] * inverse)) : 0;
+            EXPECT_EQ(q[i], expected) << table->name << " k " << k << " at " << i;
+            sum += q[i];
+          }
+          EXPECT_EQ(corrections[g], -128 * sum) << table->name;
+        }
+        for (const float bad : {kNan, std::numeric_limits<float>::infinity()}) {
+          Framed y = x;
+          y[static_cast<size_t>(k / 2)] = bad;
+          table->quantize_row(y.data(), k, padded, group, q.data(), scales.data(),
+                              corrections.data());
+          EXPECT_TRUE(std::isnan(scales[k / 2 / group])) << table->name;
+        }
+        const std::vector<float> zeros(static_cast<size_t>(k), 0.0F);
+        table->quantize_row(zeros.data(), k, padded, group, q.data(), scales.data(),
+                            corrections.data());
+        EXPECT_EQ(scales[0], 0.0F);
+        EXPECT_EQ(q[0], 0);
       }
     }
   }
