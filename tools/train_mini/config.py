@@ -1,0 +1,43 @@
+"""Sizes of the model and the constants of its image processor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+PATCH, MERGE = 14, 2
+IMAGE_MEAN = (0.48145466, 0.4578275, 0.40821073)
+IMAGE_STD = (0.26862954, 0.26130258, 0.27577711)
+LUMA = (0.299, 0.587, 0.114)
+LUMA_MEAN = sum(share * mean for share, mean in zip(LUMA, IMAGE_MEAN))
+LUMA_STD = 0.27
+
+
+@dataclass
+class VisionConfig:
+    hidden: int = 128
+    heads: int = 4
+    depth: int = 6
+    intermediate: int = 384
+    out_hidden: int = 192
+
+
+@dataclass
+class TextConfig:
+    vocab: int = 320
+    hidden: int = 192
+    intermediate: int = 576
+    layers: int = 4
+    heads: int = 8
+    kv_heads: int = 4
+    head_dim: int = 32
+    mrope_section: tuple[int, int, int] = (4, 6, 6)
+
+
+@dataclass
+class ModelConfig:
+    vision: VisionConfig = field(default_factory=VisionConfig)
+    text: TextConfig = field(default_factory=TextConfig)
+    ctc_classes: int = 200
+    ctc_substeps: int = 3
+    eps: float = 1e-5
+    theta: float = 10000.0

@@ -1,0 +1,248 @@
+"""Write a GLM-OCR snapshot folder (Hugging Face layout) from a training checkpoint."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from pathlib import Path
+
+import torch
+from safetensors.torch import save_file
+from tokenizers import Tokenizer
+from torch import Tensor
+
+from charset import CHAR_TO_INDEX
+from config import IMAGE_MEAN, IMAGE_STD, LUMA, LUMA_STD, MERGE, PATCH, ModelConfig
+from render import BASELINE, HEIGHT, X_HEIGHT
+from snapshot import PATCH_KERNEL, TRAINING_ONLY
+from state import save_heads
+from tokenizer import PROMPT
+
+PIXELS_MIN, PIXELS_MAX = 28 * 28 * 2, 28 * 28 * 2 * 120
+# The library version whose configuration layout is written.
+FORMAT_VERSION = "5.17.0"
+# Longer lines are cut at word gaps; somewhat below the widest training line.
+READ_WIDTH = 560
+
+CHAT_TEMPLATE = """[gMASK]<sop>
+{%- for message in messages -%}
+<|{{ message.role }}|>{{ '\\n' }}
+{%- if message.role == 'assistant' -%}
+<think></think>{{ '\\n' }}
+{%- endif -%}
+{%- if message.content is string -%}
+{{ message.content }}
+{%- else -%}
+{%- for item in message.content -%}
+{%- if item.type == 'image' -%}
+<|begin_of_image|><|image|><|end_of_image|>
+{%- elif item.type == 'text' -%}
+{{ item.text }}
+{%- endif -%}
+{%- endfor -%}
+{%- endif -%}
+{%- endfor -%}
+{%- if add_generation_prompt -%}
+<|assistant|>{{ '\\n' }}
+{%- endif -%}
+"""
+
+
+def expand_patch_weight(weight: Tensor) -> Tensor:
+    """Luma filter [H, 196] to the [H, 3, 2, 14, 14] kernel acting on normalised RGB frames.
+
+    sum_c luma_c * (x_c - mean_c) / S = (luma(x) - luma(mean)) / S, so each channel gets
+    luma_c * std_c / S, halved over the two identical temporal slices.
+    """
+    gray = weight.view(-1, 1, 1, PATCH, PATCH)
+    factor = torch.tensor([share * std / LUMA_STD / 2 for share, std in zip(LUMA, IMAGE_STD)]).view(
+        1, 3, 1, 1, 1
+    )
+    return (gray * factor).expand(-1, 3, 2, PATCH, PATCH).contiguous()
+
+
+def hf_tensors(state: dict[str, Tensor], depth: int, dtype: torch.dtype) -> dict[str, Tensor]:
+    """Tensors under their GLM-OCR names; the draft layer gets copies of embedding and head."""
+    out = {k: v for k, v in state.items() if not k.startswith(TRAINING_ONLY)}
+    out[PATCH_KERNEL] = expand_patch_weight(out[PATCH_KERNEL])
+    out = {k: v.to(dtype).contiguous() for k, v in out.items()}
+    layer = f"model.language_model.layers.{depth}."
+    out[layer + "embed_tokens.weight"] = out["model.language_model.embed_tokens.weight"].clone()
+    out[layer + "shared_head.head.weight"] = out["lm_head.weight"].clone()
+    return dict(sorted(out.items()))
+
+
+def config_json(c: ModelConfig, ids: dict[str, int]) -> dict:
+    """config.json content."""
+    v, t = c.vision, c.text
+    text = {
+        "model_type": "glm_ocr_text",
+        "dtype": "bfloat16",
+        "vocab_size": t.vocab,
+        "hidden_size": t.hidden,
+        "intermediate_size": t.intermediate,
+        "num_hidden_layers": t.layers,
+        "num_nextn_predict_layers": 1,
+        "num_attention_heads": t.heads,
+        "num_key_value_heads": t.kv_heads,
+        "head_dim": t.head_dim,
+        "hidden_act": "silu",
+        "rms_norm_eps": c.eps,
+        "attention_bias": False,
+        "attention_dropout": 0.0,
+        "max_position_embeddings": 4096,
+        "rope_parameters": {
+            "rope_type": "default",
+            "rope_theta": c.theta,
+            "partial_rotary_factor": 1.0,
+            "mrope_section": list(t.mrope_section),
+        },
+        "eos_token_id": [ids["<|endoftext|>"], ids["<|user|>"]],
+        "pad_token_id": ids["<|endoftext|>"],
+        "tie_word_embeddings": False,
+        "use_cache": True,
+        "initializer_range": 0.02,
+    }
+    vision = {
+        "model_type": "glm_ocr_vision",
+        "depth": v.depth,
+        "hidden_size": v.hidden,
+        "num_heads": v.heads,
+        "intermediate_size": v.intermediate,
+        "hidden_act": "silu",
+        "attention_bias": True,
+        "attention_dropout": 0.0,
+        "hidden_dropout_prob": 0.0,
+        "rms_norm_eps": c.eps,
+        "in_channels": 3,
+        "patch_size": PATCH,
+        "temporal_patch_size": 2,
+        "spatial_merge_size": MERGE,
+        "out_hidden_size": v.out_hidden,
+        "image_size": 336,
+        "rope_parameters": {"rope_type": "axial", "rope_theta": c.theta},
+        "initializer_range": 0.02,
+    }
+    names = {
+        "image_start": "<|begin_of_image|>",
+        "image_end": "<|end_of_image|>",
+        "image": "<|image|>",
+        "video_start": "<|begin_of_video|>",
+        "video_end": "<|end_of_video|>",
+        "video": "<|video|>",
+    }
+    return {
+        "architectures": ["GlmOcrForConditionalGeneration"],
+        "model_type": "glm_ocr",
+        "text_config": text,
+        "vision_config": vision,
+        **{f"{key}_token_id": ids[token] for key, token in names.items()},
+        "tie_word_embeddings": False,
+        "dtype": "bfloat16",
+        "transformers_version": FORMAT_VERSION,
+    }
+
+
+def tokenizer_config(added: list[dict]) -> dict:
+    """tokenizer_config.json content."""
+    keep = ("content", "lstrip", "normalized", "rstrip", "single_word", "special")
+    return {
+        "added_tokens_decoder": {str(a["id"]): {k: a[k] for k in keep} for a in added},
+        "clean_up_tokenization_spaces": False,
+        "do_lower_case": False,
+        "eos_token": "<|endoftext|>",
+        "pad_token": "<|endoftext|>",
+        "model_max_length": 4096,
+        "padding_side": "left",
+        "processor_class": "Glm46VProcessor",
+        "tokenizer_class": "PreTrainedTokenizerFast",
+    }
+
+
+def json_files(tokenizer: Path) -> dict[str, dict]:
+    """All JSON files of the snapshot but the tokenizer itself."""
+    added = json.loads(tokenizer.read_text())["added_tokens"]
+    ids = {a["content"]: a["id"] for a in added}
+    stops = [ids["<|endoftext|>"], ids["<|user|>"]]
+    return {
+        "config.json": config_json(ModelConfig(), ids),
+        "generation_config.json": {
+            "do_sample": False,
+            "eos_token_id": stops,
+            "pad_token_id": stops[0],
+            "transformers_version": FORMAT_VERSION,
+        },
+        "preprocessor_config.json": {
+            "size": {"shortest_edge": PIXELS_MIN, "longest_edge": PIXELS_MAX},
+            "do_rescale": True,
+            "patch_size": PATCH,
+            "temporal_patch_size": 2,
+            "merge_size": MERGE,
+            "image_mean": list(IMAGE_MEAN),
+            "image_std": list(IMAGE_STD),
+            "image_processor_type": "Glm46VImageProcessor",
+            "processor_class": "Glm46VProcessor",
+        },
+        "tokenizer_config.json": tokenizer_config(added),
+        "platen.json": {
+            "granularity": "line",
+            "line_height": HEIGHT,
+            "x_height": int(X_HEIGHT),
+            "baseline": int(BASELINE),
+            "max_width": READ_WIDTH,
+            "prompts": {"text": PROMPT},
+            "scripts": ["Latin"],
+            "tasks": ["text"],
+        },
+    }
+
+
+def export(
+    state: dict[str, Tensor], tokenizer: Path, out: Path, dtype: torch.dtype = torch.bfloat16
+) -> None:
+    """Write all snapshot files."""
+    out.mkdir(parents=True, exist_ok=True)
+    for name, content in json_files(tokenizer).items():
+        (out / name).write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    (out / "chat_template.jinja").write_text(CHAT_TEMPLATE)
+    if tokenizer.resolve() != (out / "tokenizer.json").resolve():
+        shutil.copyfile(tokenizer, out / "tokenizer.json")
+    depth = ModelConfig(ctc_classes=len(CHAR_TO_INDEX) + 1).text.layers
+    save_file(hf_tensors(state, depth, dtype), out / "model.safetensors", metadata={"format": "pt"})
+
+
+def main() -> None:
+    ap = argparse.ArgumentParser(description=__doc__)
+    ap.add_argument("--checkpoint", type=Path, required=True)
+    ap.add_argument("--tokenizer", type=Path, required=True)
+    ap.add_argument("--out", type=Path, required=True)
+    ap.add_argument(
+        "--average",
+        action="store_true",
+        help="the running mean of the weights (best before a decay has ended)",
+    )
+    ap.add_argument(
+        "--heads", type=Path, help="folder to keep the training heads in, for train.py --heads"
+    )
+    ap.add_argument("--float32", action="store_true")
+    args = ap.parse_args()
+    saved = torch.load(args.checkpoint, weights_only=False, map_location="cpu")
+    weights = saved["ema" if args.average else "model"]
+    export(weights, args.tokenizer, args.out, torch.float32 if args.float32 else torch.bfloat16)
+    if args.heads:
+        save_heads(args.heads, weights)
+    print(
+        "exported step",
+        saved["state"]["step"],
+        (args.out / "model.safetensors").stat().st_size,
+        "bytes",
+    )
+    assert (
+        Tokenizer.from_file(str(args.out / "tokenizer.json")).get_vocab_size()
+        <= ModelConfig().text.vocab
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,230 @@
+"""Render synthetic scanned text lines as the crops that the product makes.
+
+A line is drawn at some original resolution with random font, layout and scan damage, then scaled to
+28 rows.  The scale follows the font's x-height, not the line's ink, as a page-wide scale does.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+import damage
+from chance import Dice
+from fonts import HELD_OUT_FAMILIES, FontFile, load_face
+
+HEIGHT = 28
+# Geometry of a crop: x-height and baseline of the page's letters, in pixels of the 28 rows.
+X_HEIGHT = 11.0
+BASELINE = 20.0
+MAX_WIDTH = 28 * 25
+# Share of lines with scan damage when the caller does not say.
+DEGRADED_SHARE = 0.7
+# How many pixels of an unusually long ascender or descender a crop may lose.
+CUT_ALLOWED = 0.7
+
+
+@dataclass
+class Line:
+    """One rendered sample."""
+
+    text: str
+    image: np.ndarray  # uint8 [28, 28*n]
+    original: np.ndarray  # uint8 [h, w] before scaling
+    family: str
+    degraded: bool
+
+
+@dataclass
+class Placement:
+    """Where a line stands on its canvas, in pixels at the original resolution."""
+
+    left: float
+    total: float  # width of the text
+    right: float
+    height: float
+    baseline: float
+    chunks: list[str]
+    advances: list[float]  # from the start of a chunk to the start of the next
+
+
+class Renderer:
+    """Draws lines with random fonts and scan-like damage."""
+
+    def __init__(self, font_dir: Path, font_list: Path, held_out: bool, seed: int) -> None:
+        files = [FontFile(**d) for d in json.loads(font_list.read_text())]
+        self.fonts = [f for f in files if (f.family in HELD_OUT_FAMILIES) == held_out]
+        weights = np.array([f.weight for f in self.fonts])
+        if held_out:  # every held-out family equally often
+            families = [f.family for f in self.fonts]
+            weights = np.array([1.0 / families.count(f) for f in families])
+        self.cumulative = np.cumsum(weights / weights.sum())
+        self.charsets = [frozenset(f.chars) for f in self.fonts]
+        self.font_dir = font_dir
+        self.x_heights: dict[tuple[str, int], float] = {}
+        self.dice = Dice(seed)
+
+    def pick_font(self, text: str) -> FontFile | None:
+        """A random font that has all characters of ``text``."""
+        need = set(text)
+        for _ in range(12):
+            i = min(
+                int(np.searchsorted(self.cumulative, self.dice.rng.random())), len(self.fonts) - 1
+            )
+            if need <= self.charsets[i]:
+                return self.fonts[i]
+        return None
+
+    def em_size(self) -> int:
+        """Font size in pixels, as found in 100-300 dpi scans."""
+        u = self.dice.rng.random()
+        for limit, low, high in ((0.10, 11, 16), (0.50, 16, 27), (0.90, 26, 43)):
+            if u < limit:
+                return self.dice.integer(low, high)
+        return self.dice.integer(42, 62)
+
+    def x_height(self, font: FontFile) -> float:
+        """Height of the letter x as a share of the em."""
+        key = (font.path, font.index)
+        if key not in self.x_heights:
+            face = load_face(str(self.font_dir / font.path), 200)
+            self.x_heights[key] = -face.getbbox("x", anchor="ls")[1] / 200
+        return self.x_heights[key]
+
+    def frame(self, font: FontFile, size: int) -> tuple[float, float]:
+        """Height of the crop and position of its baseline, in pixels at the original resolution.
+
+        The crop is what a page-wide scale gives: the x-height of the font lands near ``X_HEIGHT``
+        of the 28 rows and the baseline near ``BASELINE``, with the errors that a layout stage
+        makes and with small print.
+        """
+        dice = self.dice
+        u = dice.rng.random()
+        low, high = (0.88, 1.13) if u < 0.72 else (0.78, 1.25) if u < 0.90 else (0.62, 0.85)
+        scale = dice.uniform(low, high)
+        shift = dice.uniform(-1.5, 1.5) if dice.chance(0.75) else dice.uniform(-3.0, 3.0)
+        x_height, above, below = self.x_height(font), BASELINE + shift, HEIGHT - BASELINE - shift
+        target = min(
+            X_HEIGHT * scale,
+            (above + CUT_ALLOWED) * x_height / font.ascent,
+            (below + CUT_ALLOWED) * x_height / font.descent,
+        )
+        unit = size * x_height / target
+        return HEIGHT * unit, above * unit
+
+    def place(
+        self, text: str, face: ImageFont.FreeTypeFont, font: FontFile, size: int
+    ) -> Placement:
+        """Margins, word gaps and vertical position of a line."""
+        dice = self.dice
+        height, baseline = self.frame(font, size)
+        gap_scale = dice.uniform(0.9, 2.2) if dice.chance(0.12) else 0.0
+        table = dice.chance(0.05)
+        chunks = text.split(" ") if (gap_scale or table) else [text]
+        space = face.getlength(" ") or size * 0.25
+        widths = [face.getlength(c) for c in chunks]
+        gaps = [
+            space * (dice.uniform(2.0, 7.0) if table and dice.chance(0.4) else (gap_scale or 1.0))
+            for _ in chunks[1:]
+        ] + [0.0]
+        left = size * (dice.uniform(0.0, 0.25) if dice.chance(0.4) else dice.uniform(0.1, 1.2)) + 2
+        right = size * (dice.uniform(0.0, 0.25) if dice.chance(0.4) else dice.uniform(0.1, 1.6)) + 2
+        return Placement(
+            left,
+            sum(widths) + sum(gaps),
+            right,
+            height,
+            baseline,
+            chunks,
+            [w + g for w, g in zip(widths, gaps)],
+        )
+
+    def draw(self, text: str, font: FontFile, degraded: bool) -> tuple[Image.Image, float] | None:
+        """Ink mask ('L', ink = 255) of the line and its em size in pixels; None if too wide."""
+        size = self.em_size()
+        if len(text) > 60:
+            size = min(size, 44)
+        face = load_face(str(self.font_dir / font.path), size, self.dice.chance(0.15))
+        p = self.place(text, face, font, size)
+        width = p.left + p.total + p.right
+        if width * HEIGHT / p.height > MAX_WIDTH + HEIGHT / 2:
+            return None
+        canvas = Image.new("L", (int(width), max(8, int(round(p.height)))), 0)
+        pen, x = ImageDraw.Draw(canvas), p.left
+        for chunk, advance in zip(p.chunks, p.advances):
+            pen.text((x, p.baseline), chunk, fill=255, font=face, anchor="ls")
+            x += advance
+        if self.dice.chance(0.05):
+            canvas = self.crop_to_ink(canvas, (font.ascent + font.descent) * size)
+        elif self.dice.chance(0.30 if degraded else 0.12) and len(text) > 3:
+            self.draw_neighbours(canvas, text, face, size, p)
+        self.draw_rules(canvas, size, p, degraded)
+        return canvas, float(size)
+
+    def crop_to_ink(self, canvas: Image.Image, full: float) -> Image.Image:
+        """A crop that follows the ink closely; lines without tall letters stay as they are."""
+        box = canvas.getbbox()
+        if not box or box[3] - box[1] <= 0.55 * full:
+            return canvas
+        margin = max(1.0, (box[3] - box[1]) * self.dice.uniform(0.03, 0.2))
+        return canvas.crop((0, int(box[1] - margin), canvas.width, int(box[3] + margin + 1)))
+
+    def draw_neighbours(
+        self, canvas: Image.Image, text: str, face: ImageFont.FreeTypeFont, size: int, p: Placement
+    ) -> None:
+        """Parts of the lines above and below that reach into the crop."""
+        dice, pen = self.dice, ImageDraw.Draw(canvas)
+        step, half = size * dice.uniform(1.12, 1.5), max(1, len(text) // 2)
+        for sign in (-1, 1):
+            if dice.chance(0.7):
+                place = (p.left + dice.uniform(-size, size), p.baseline + sign * step)
+                pen.text(place, text[half:] + " " + text[:half], fill=255, font=face, anchor="ls")
+
+    def draw_rules(self, canvas: Image.Image, size: int, p: Placement, degraded: bool) -> None:
+        """Sometimes an underline, or table rules at the edges of a damaged line."""
+        dice, pen = self.dice, ImageDraw.Draw(canvas)
+        if dice.chance(0.03):
+            y = p.baseline + max(1.5, size * dice.uniform(0.08, 0.14))
+            pen.line((p.left, y, p.left + p.total, y), fill=255, width=max(1, size // 16))
+        if degraded and dice.chance(0.04):
+            y = dice.rng.choice([0, canvas.height - 1])
+            pen.line((0, y, canvas.width, y), fill=255, width=max(1, size // 14))
+        if degraded and dice.chance(0.03):
+            for x in (1, canvas.width - 2):
+                pen.line((x, 0, x, canvas.height), fill=255, width=max(1, size // 16))
+
+    def render(self, text: str, degraded: bool | None = None) -> Line | None:
+        """Render ``text``; None when no font has the characters or the line is too wide."""
+        font = self.pick_font(text)
+        if font is None:
+            return None
+        if degraded is None:
+            degraded = self.dice.chance(DEGRADED_SHARE)
+        drawn = self.draw(text, font, degraded)
+        if drawn is None:
+            return None
+        ink, size = drawn
+        if degraded:
+            original = damage.scan(damage.warp(ink, size, self.dice), size, self.dice)
+        else:
+            original = damage.clean_print(ink, self.dice)
+        filters = [Image.Resampling.BICUBIC, Image.Resampling.BILINEAR, Image.Resampling.LANCZOS]
+        small = to_line_height(
+            original, Image.Resampling(self.dice.rng.choice(filters, p=[0.7, 0.15, 0.15]))
+        )
+        if small.shape[1] > MAX_WIDTH:
+            return None
+        return Line(text, small, original, font.family, degraded)
+
+
+def to_line_height(
+    image: np.ndarray, resample: Image.Resampling = Image.Resampling.BICUBIC
+) -> np.ndarray:
+    """Scale to 28 px height with the width rounded to a multiple of 28 (as smart_resize does)."""
+    h, w = image.shape
+    width = max(HEIGHT, round(w * HEIGHT / h / HEIGHT) * HEIGHT)
+    return np.asarray(Image.fromarray(image).resize((width, HEIGHT), resample))

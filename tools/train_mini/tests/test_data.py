@@ -1,0 +1,122 @@
+"""Corpus cleaning, text generation, rendering geometry and shards."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from chance import Dice
+from charset import CHARSET
+from corpus import normalise, paragraphs
+from damage import clean_print, scan, warp
+from fonts import FontFile
+from render import BASELINE, HEIGHT, X_HEIGHT, Line, Renderer, to_line_height
+from shards import read_shard, write_shard
+from text import TextSource
+
+
+@pytest.fixture
+def source(tmp_path) -> TextSource:
+    path = tmp_path / "corpus.json"
+    path.write_text(
+        json.dumps(
+            {
+                "words_en": ["alpha", "beta"],
+                "fortunes": ["The quick brown fox jumps over the lazy dog. " * 5],
+            }
+        )
+    )
+    return TextSource(path, 7)
+
+
+class StubFace:
+    """Answers the one question ``Renderer.x_height`` asks."""
+
+    def getbbox(self, text: str, anchor: str) -> tuple[int, int, int, int]:
+        return (0, -100, 90, 0)
+
+
+@pytest.fixture
+def renderer(tmp_path, monkeypatch) -> Renderer:
+    font = FontFile("stub.ttf", "Stub", 1.0, "abc", 0.75, 0.22)
+    path = tmp_path / "fonts.json"
+    path.write_text(json.dumps([font.__dict__]))
+    monkeypatch.setattr("render.load_face", lambda *_: StubFace())
+    return Renderer(tmp_path, path, False, 3)
+
+
+def test_text_has_only_known_characters_and_one_blank_between_words(source):
+    for _ in range(300):
+        line = source.line()
+        assert line and len(line) <= 76
+        assert set(line) <= CHARSET
+        assert line == " ".join(line.split())
+
+
+def test_text_is_a_function_of_the_seed(source):
+    source.rng.seed(5)
+    first = [source.line() for _ in range(20)]
+    source.rng.seed(5)
+    assert [source.line() for _ in range(20)] == first
+
+
+def test_normalise_maps_look_alikes_and_drops_unknown_words():
+    assert (
+        normalise("non\u2011breaking  ``quoted'' \u4e2d\u6587 e\u0301t\u00e9")
+        == "non-breaking “quoted” été"
+    )
+
+
+def test_hyphenated_words_are_joined():
+    assert paragraphs("A long para-\ngraph of some words here.\n\nshort") == [
+        "A long paragraph of some words here."
+    ]
+
+
+def test_crops_follow_the_x_height_of_the_font(renderer):
+    frames = np.array([renderer.frame(renderer.fonts[0], 40) for _ in range(2000)])
+    x_heights = 40 * 0.5 * HEIGHT / frames[:, 0]
+    baselines = frames[:, 1] * HEIGHT / frames[:, 0]
+    assert abs(np.median(x_heights) - X_HEIGHT) < 0.3
+    assert 0.6 * X_HEIGHT < x_heights.min() and x_heights.max() < 1.3 * X_HEIGHT
+    assert abs(np.median(baselines) - BASELINE) < 0.2
+    assert abs(baselines - BASELINE).max() <= 3.0
+
+
+def test_a_long_ascender_is_not_cut_off(renderer):
+    tall = FontFile("stub.ttf", "Stub", 1.0, "abc", 1.1, 0.22)
+    for _ in range(500):
+        height, baseline = renderer.frame(tall, 40)
+        assert 1.1 * 40 - baseline <= 0.71 * height / HEIGHT
+
+
+def test_widths_are_multiples_of_the_height():
+    for width in (1, 60, 100, 333):
+        assert to_line_height(np.zeros((50, width), np.uint8)).shape[1] % HEIGHT == 0
+
+
+def test_damage_is_a_function_of_the_seed():
+    ink = Image.new("L", (120, 40), 0)
+    ink.paste(255, (20, 10, 60, 30))
+    for seed in range(20):
+        a, b = (scan(warp(ink, 26.0, dice), 26.0, dice) for dice in (Dice(seed), Dice(seed)))
+        assert a.dtype == np.uint8 and np.array_equal(a, b)
+
+
+def test_clean_print_is_dark_on_light():
+    ink = Image.new("L", (20, 10), 0)
+    ink.paste(255, (5, 2, 15, 8))
+    page = clean_print(ink, Dice(1))
+    assert page[5, 10] < 60 and page[0, 0] > 230
+
+
+def test_shards_keep_images_and_texts(tmp_path):
+    images = [np.full((28, w), w, np.uint8) for w in (28, 56)]
+    lines = [Line(t, i, i, "F", False) for t, i in zip(("é one", "two"), images)]
+    write_shard(tmp_path / "shard-001-00000.npz", lines)
+    back = read_shard(tmp_path / "shard-001-00000.npz")
+    assert [t for _, t in back] == ["é one", "two"]
+    assert all(np.array_equal(a, b) for (a, _), b in zip(back, images))
+    assert list(Path(tmp_path).glob("*.tmp*")) == []

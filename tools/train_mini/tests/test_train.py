@@ -1,0 +1,84 @@
+"""The training step: losses, gradients, resuming."""
+
+import argparse
+import random
+from multiprocessing import Lock
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from exchange import Exchange
+from render import Line
+from shards import write_shard
+from train import DRAFT_DEPTH, Worker, batch_loss
+
+SNAPSHOT = Path(__file__).resolve().parents[3] / "assets" / "platen-mini"
+
+
+@pytest.fixture(scope="module")
+def args(tmp_path_factory) -> argparse.Namespace:
+    """Arguments of a tiny run on sixteen lines of noise."""
+    folder = tmp_path_factory.mktemp("run")
+    rng = np.random.default_rng(1)
+    images = [rng.integers(0, 256, (28, 84), dtype=np.uint8) for _ in range(16)]
+    lines = [Line("some text", image, image, "F", False) for image in images]
+    write_shard(folder / "shard-001-00000.npz", lines)
+    return argparse.Namespace(
+        pool=folder, tokenizer=SNAPSHOT / "tokenizer.json", out=folder, init_from=SNAPSHOT,
+        heads=None, stage="joint", lr=1e-3, budget=1.5, widest=700, guide_weight=0.5,
+        ctc_weight=0.3, noise=0.0, mtp_every=1, mtp_always=0.0, mtp_grad=0.3, ema=0.9, ranks=1,
+        max_lines=100, bf16=False, compile=False, seed=1,
+    )  # fmt: skip
+
+
+def new_worker(args: argparse.Namespace) -> Worker:
+    return Worker(0, args, Exchange(1, 1, Lock()))
+
+
+def draft_gradient(worker: Worker, share: float) -> torch.Tensor | None:
+    """Gradient that the draft losses alone send to the last trunk layer."""
+    worker.args.mtp_grad = share
+    worker.model.zero_grad(set_to_none=True)
+    batch = worker.pool.batch(random.Random(1), 700, 1.5)
+    torch.manual_seed(3)
+    merged, _ = worker.model.encode(batch.images)
+    ids = torch.randint(0, 256, (len(batch.texts), 40))
+    labels = ids[:, -9:].clone()
+    out = worker.model.answer_losses(merged, ids, labels, 5, None, DRAFT_DEPTH, share)
+    out["mtp"].sum().backward()
+    return worker.model.model.language_model.layers[3].mlp.down_proj.weight.grad
+
+
+def test_steps_learn_a_fixed_set_of_lines(args):
+    worker = new_worker(args)
+    losses = [worker.step(1.0, 1.0)["loss"] for _ in range(8)]
+    assert losses[-1] < 0.7 * losses[0]
+
+
+def test_every_loss_is_logged(args):
+    worker = new_worker(args)
+    batch = worker.pool.batch(worker.rng, 700, 1.5)
+    _, values = batch_loss(worker.model, worker.prompt, batch, DRAFT_DEPTH, args, worker.rng)
+    assert set(values) == {"c1", "c2", "loss", "hit", "guide", "mtp1", "mtp2", "mtp3"}
+    assert all(np.isfinite(v) for v in values.values())
+
+
+def test_the_share_bounds_what_drafts_send_to_the_trunk(args):
+    worker = new_worker(args)
+    full, third = draft_gradient(worker, 0.9).clone(), draft_gradient(worker, 0.3).clone()
+    assert torch.allclose(third * 3, full, rtol=1e-3, atol=1e-6)
+    assert not draft_gradient(worker, 0.0).any()
+    args.mtp_grad = 0.3
+
+
+def test_a_saved_run_goes_on_where_it_stopped(args):
+    worker = new_worker(args)
+    worker.step(1.0, 1.0)
+    worker.save()
+    again = new_worker(args)
+    assert again.state["step"] == 1
+    for name, value in worker.model.state_dict().items():
+        assert torch.equal(value, again.model.state_dict()[name]), name
+    (args.out / "checkpoint.pt").unlink()

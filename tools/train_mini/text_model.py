@@ -1,0 +1,183 @@
+"""Decoder with sandwich norms and M-RoPE, and the draft (MTP) layer.
+
+Parameter names equal the Hugging Face checkpoint names.  A batch holds images of one width, so no
+attention masks are needed: text padding sits at the end, under the causal mask.
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from align import Guide
+from config import ModelConfig, TextConfig
+from vision import RMSNorm
+
+
+def rotate_adjacent(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """Rotary with adjacent pairs (text)."""
+    a, b = x[..., 0::2], x[..., 1::2]
+    return torch.stack((a * cos - b * sin, b * cos + a * sin), -1).flatten(-2)
+
+
+class TextAttention(nn.Module):
+    def __init__(self, c: TextConfig) -> None:
+        super().__init__()
+        self.heads, self.kv, self.dim = c.heads, c.kv_heads, c.head_dim
+        self.q_proj = nn.Linear(c.hidden, c.heads * c.head_dim, bias=False)
+        self.k_proj = nn.Linear(c.hidden, c.kv_heads * c.head_dim, bias=False)
+        self.v_proj = nn.Linear(c.hidden, c.kv_heads * c.head_dim, bias=False)
+        self.o_proj = nn.Linear(c.heads * c.head_dim, c.hidden, bias=False)
+
+    def project(self, x: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Rotated q [B,H,L,D] and k, v expanded to all query heads."""
+        b, n, _ = x.shape
+        q = rotate_adjacent(
+            self.q_proj(x).view(b, n, self.heads, self.dim).transpose(1, 2), cos, sin
+        )
+        k = rotate_adjacent(self.k_proj(x).view(b, n, self.kv, self.dim).transpose(1, 2), cos, sin)
+        v = self.v_proj(x).view(b, n, self.kv, self.dim).transpose(1, 2)
+        rep = self.heads // self.kv
+        return q, k.repeat_interleave(rep, 1), v.repeat_interleave(rep, 1)
+
+    def forward(
+        self, x: Tensor, cos: Tensor, sin: Tensor, heads: int = 0
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Attention output, and queries and keys of the first ``heads`` heads (for the guide)."""
+        b, n, _ = x.shape
+        q, k, v = self.project(x, cos, sin)
+        o = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return self.o_proj(o.transpose(1, 2).reshape(b, n, -1)), q[:, :heads], k[:, :heads]
+
+
+class TextMlp(nn.Module):
+    def __init__(self, c: TextConfig) -> None:
+        super().__init__()
+        self.gate_up_proj = nn.Linear(c.hidden, 2 * c.intermediate, bias=False)
+        self.down_proj = nn.Linear(c.intermediate, c.hidden, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        gate, up = self.gate_up_proj(x).chunk(2, -1)
+        return self.down_proj(up * F.silu(gate))
+
+
+class TextLayer(nn.Module):
+    """Sandwich-norm decoder layer."""
+
+    def __init__(self, c: TextConfig) -> None:
+        super().__init__()
+        self.self_attn, self.mlp = TextAttention(c), TextMlp(c)
+        for name in (
+            "input_layernorm",
+            "post_self_attn_layernorm",
+            "post_attention_layernorm",
+            "post_mlp_layernorm",
+        ):
+            setattr(self, name, RMSNorm(c.hidden))
+
+    def feed_forward(self, x: Tensor) -> Tensor:
+        return x + self.post_mlp_layernorm(self.mlp(self.post_attention_layernorm(x)))
+
+    def forward(
+        self, x: Tensor, cos: Tensor, sin: Tensor, heads: int = 0
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        y, q, k = self.self_attn(self.input_layernorm(x), cos, sin, heads)
+        return self.feed_forward(x + self.post_self_attn_layernorm(y)), q, k
+
+
+class SharedHead(nn.Module):
+    def __init__(self, hidden: int) -> None:
+        super().__init__()
+        self.norm = RMSNorm(hidden)
+
+
+class MtpLayer(TextLayer):
+    """Draft layer: z = eh_proj [enorm(e); hnorm(h)], decoder layer, shared_head.norm."""
+
+    def __init__(self, c: TextConfig) -> None:
+        super().__init__(c)
+        self.enorm, self.hnorm = RMSNorm(c.hidden), RMSNorm(c.hidden)
+        self.eh_proj = nn.Linear(2 * c.hidden, c.hidden, bias=False)
+        self.shared_head = SharedHead(c.hidden)
+
+    def combine(self, e: Tensor, h: Tensor) -> Tensor:
+        return self.eh_proj(torch.cat((self.enorm(e), self.hnorm(h)), -1))
+
+    def unroll(
+        self, embeds: Tensor, hidden: Tensor, cos: Tensor, sin: Tensor, first: int, depth: int
+    ) -> list[Tensor]:
+        """Recursive drafts with the attention pattern of real drafting.
+
+        ``embeds[:, i]`` is the embedding of token i+1, ``hidden[:, i]`` the trunk output at i.
+        Returns one tensor per depth d with rows for base slots ``first .. S-1-d``.
+        """
+        b, s, _ = embeds.shape
+        z = self.combine(embeds, hidden)
+        q, k0, v0 = self.self_attn.project(self.input_layernorm(z), cos, sin)
+        scale = q.shape[-1] ** -0.5
+        rows = s - first
+        mask = torch.ones(rows, s, dtype=torch.bool, device=z.device).tril(first)
+        q, z = q[:, :, first:], z[:, first:]
+        chain_k: list[Tensor] = []
+        chain_v: list[Tensor] = []
+        outputs: list[Tensor] = []
+        for d in range(depth):
+            keep = rows - d
+            if d:
+                z = self.combine(embeds[:, first + d :], outputs[-1][:, :keep])
+                q, k, v = self.self_attn.project(
+                    self.input_layernorm(z), cos[first + d :], sin[first + d :]
+                )
+                chain_k = [t[:, :, :keep] for t in chain_k] + [k]
+                chain_v = [t[:, :, :keep] for t in chain_v] + [v]
+            scores = (q @ k0.transpose(-1, -2)) * scale
+            scores = scores.masked_fill(~mask[:keep], float("-inf"))
+            extra = [(q * k).sum(-1, keepdim=True) * scale for k in chain_k]
+            p = torch.cat([scores, *extra], -1).softmax(-1)
+            o = p[..., :s] @ v0
+            for j, v in enumerate(chain_v):
+                o = o + p[..., s + j : s + j + 1] * v
+            o = self.self_attn.o_proj(o.transpose(1, 2).reshape(b, keep, -1))
+            u = self.feed_forward(z + self.post_self_attn_layernorm(o))
+            outputs.append(self.shared_head.norm(u))
+        return outputs
+
+
+class LanguageModel(nn.Module):
+    def __init__(self, c: ModelConfig) -> None:
+        super().__init__()
+        t = c.text
+        self.embed_tokens = nn.Embedding(t.vocab, t.hidden)
+        self.layers = nn.ModuleList([TextLayer(t) for _ in range(t.layers)] + [MtpLayer(t)])
+        self.norm = RMSNorm(t.hidden)
+        self.depth, self.section = t.layers, t.mrope_section
+        self.register_buffer(
+            "inv_freq",
+            1.0 / (c.theta ** (torch.arange(0, t.head_dim, 2).float() / t.head_dim)),
+            persistent=False,
+        )
+
+    def rotary(self, positions: Tensor) -> tuple[Tensor, Tensor]:
+        """positions [3, L] -> cos, sin [L, head_dim / 2] with contiguous M-RoPE sections."""
+        angles = positions[..., None].float() * self.inv_freq
+        parts = angles.split(self.section, -1)
+        angles = torch.cat([part[i] for i, part in enumerate(parts)], -1)
+        return angles.cos(), angles.sin()
+
+    def forward(
+        self,
+        x: Tensor,
+        cos: Tensor,
+        sin: Tensor,
+        guide: Guide | None = None,
+        where: nn.Linear | None = None,
+    ) -> Tensor:
+        for i, layer in enumerate(self.layers[: self.depth]):
+            guided = guide if guide is not None and i in guide.layers else None
+            x, q, k = layer(x, cos, sin, guide.heads if guided is not None else 0)
+            if guided is not None:
+                guided.attention(q.float(), k.float())
+                if where is not None:
+                    guided.position(where(x.float()))
+        return self.norm(x)
