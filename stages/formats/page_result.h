@@ -63,7 +63,7 @@ struct PageResult {
 
 // What stands at the head of a document's outputs.
 struct DocumentInfo {
-  std::string source;  // the input as the user named it, escaped by DisplayName
+  std::string source;  // the input, relative to the tree the outputs mirror; see DisplayName
   std::vector<std::pair<std::string, std::string>> settings;  // model, task, ...: in this order
 };
 

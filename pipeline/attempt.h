@@ -1,0 +1,30 @@
+// What goes wrong with one page or region stays with it.
+#pragma once
+
+#include <exception>
+#include <new>
+#include <string>
+
+#include "model/support/error.h"
+
+namespace platen {
+
+// Runs `work` and returns why it failed, in words; empty if it did not. Nothing escapes.
+// The file's name is left out: the reason goes into its outputs, which do not depend on where the
+// inputs lie.
+template <typename Work>
+std::string Attempt(Work&& work) {
+  try {
+    work();
+    return "";
+  } catch (const Error& e) {
+    return Error(e.kind(), {"", e.location().field, e.location().offset}, e.reason()).what();
+  } catch (const std::bad_alloc&) {
+    return "not enough memory";
+  } catch (const std::exception& e) {
+    const std::string reason = e.what();
+    return reason.empty() ? "unknown error" : reason;
+  }
+}
+
+}  // namespace platen

@@ -1,0 +1,42 @@
+// The decoding engine behind the graph's interface.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/model.h"
+#include "pipeline/recognizer.h"
+
+namespace platen {
+
+struct RecognitionOptions {
+  std::string task_text;     // the prompt that follows each crop
+  int max_new_tokens = 0;    // 0: derived from the size of the crop
+  float repetition_penalty = 1.0F;
+};
+
+// `model` and `engine` outlive the recogniser and everything it hands out.
+class EngineRecognizer : public Recognizer {
+ public:
+  EngineRecognizer(const Model& model, Engine& engine, RecognitionOptions options);
+
+  std::unique_ptr<Reading> Prepare(const Image& crop) override;
+  void EncodeImages(std::span<Reading* const> readings) override;
+  bool TryReserve(Reading& reading) override;
+  void Prefill(std::span<Reading* const> readings) override;
+  void Submit(std::unique_ptr<Reading> reading) override;
+  std::vector<std::unique_ptr<Reading>> Step() override;
+  size_t live() const override;
+  EngineStats stats() const override;
+  Recognition Result(const Reading& reading) const override;
+  std::string Text(std::span<const TokenId> tokens) const override;
+
+ private:
+  const Model& model_;
+  Engine& engine_;
+  RecognitionOptions options_;
+  ImageProcessor image_processor_;
+};
+
+}  // namespace platen

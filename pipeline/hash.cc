@@ -1,0 +1,49 @@
+#include "pipeline/hash.h"
+
+#include <xxhash.h>
+
+#include <cstdint>
+#include <new>
+
+namespace platen {
+namespace {
+
+std::string ToHex(XXH128_hash_t hash) {
+  XXH128_canonical_t canonical;
+  XXH128_canonicalFromHash(&canonical, hash);
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string hex;
+  for (const unsigned char byte : canonical.digest) {
+    hex += kDigits[byte >> 4];
+    hex += kDigits[byte & 15];
+  }
+  return hex;
+}
+
+}  // namespace
+
+struct Hasher::State {
+  XXH3_state_t* xxh = nullptr;
+};
+
+std::string HashHex(std::string_view bytes) {
+  return ToHex(XXH3_128bits(bytes.data(), bytes.size()));
+}
+
+Hasher::Hasher() : state_(std::make_unique<State>()) {
+  state_->xxh = XXH3_createState();
+  if (state_->xxh == nullptr) throw std::bad_alloc();
+  XXH3_128bits_reset(state_->xxh);
+}
+
+Hasher::~Hasher() { XXH3_freeState(state_->xxh); }
+
+void Hasher::Add(std::string_view part) {
+  const uint64_t size = part.size();
+  XXH3_128bits_update(state_->xxh, &size, sizeof(size));
+  XXH3_128bits_update(state_->xxh, part.data(), part.size());
+}
+
+std::string Hasher::Hex() const { return ToHex(XXH3_128bits_digest(state_->xxh)); }
+
+}  // namespace platen

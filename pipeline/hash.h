@@ -1,0 +1,32 @@
+// XXH3-128 as 32 hexadecimal digits: keys and checksums of the run's own files.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace platen {
+
+inline constexpr size_t kHashHexLength = 32;
+
+std::string HashHex(std::string_view bytes);
+
+// Hash of several parts; their boundaries count, so {"ab", "c"} and {"a", "bc"} differ.
+class Hasher {
+ public:
+  Hasher();
+  ~Hasher();
+  Hasher(const Hasher&) = delete;
+  Hasher& operator=(const Hasher&) = delete;
+
+  void Add(std::string_view part);
+  std::string Hex() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace platen

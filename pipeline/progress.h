@@ -1,0 +1,50 @@
+// Counts of a run while it runs.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+namespace platen {
+
+struct Progress {
+  int64_t documents_total = 0;
+  int64_t documents_done = 0;     // written in this run
+  int64_t documents_failed = 0;   // of those: with at least one failed page, or not opened at all
+  int64_t documents_skipped = 0;  // finished by an earlier run
+  int64_t pages_done = 0;         // read or failed in this run
+  int64_t pages_failed = 0;
+  int64_t pages_resumed = 0;      // taken from an earlier run's finished pages
+  int64_t pages_skipped = 0;      // of skipped documents
+  int64_t regions = 0;
+  int64_t regions_failed = 0;
+  int64_t tokens = 0;
+  int64_t low_confidence_lines = 0;
+  int64_t lines = 0;
+};
+
+// Thread-safe. Stages add to the counters; whoever calls Report lets the observer look. There is no
+// thread that waits to do so: stages report when they have done something.
+class ProgressCounters {
+ public:
+  using Observer = std::function<void(const Progress&)>;
+
+  explicit ProgressCounters(Observer observer = nullptr) : observer_(std::move(observer)) {}
+
+  void Add(int64_t Progress::* field, int64_t count) {
+    std::atomic_ref<int64_t>(values_.*field).fetch_add(count, std::memory_order_relaxed);
+  }
+  Progress Snapshot() const;
+
+  // The observer may be called by several threads at once; it decides how often it shows something.
+  void Report() const {
+    if (observer_) observer_(Snapshot());
+  }
+
+ private:
+  mutable Progress values_;
+  Observer observer_;
+};
+
+}  // namespace platen

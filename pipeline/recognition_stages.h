@@ -1,0 +1,114 @@
+// The stages that work on many pages' regions together: vision_encode, prefill, speculative_decode.
+//
+// Each is the body of a serial graph node and keeps a list of what waits. What arrives is only added
+// to the list; the work is done when the node gets a *tick*, a message it sends to itself. A tick
+// queues up behind everything that has arrived meanwhile, so a batch takes all that waits (up to its
+// budget) and nothing ever waits for a batch to fill up. At most one tick is under way per stage.
+//
+// No threads, no locks: serial nodes never run two bodies at once, and regions are handed from one
+// stage to the next.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "pipeline/messages.h"
+#include "pipeline/progress.h"
+#include "pipeline/recognizer.h"
+#include "pipeline/telemetry.h"
+
+namespace platen {
+
+// Whether a tick is under way. Sending is the graph's part: `if (tick.Take(work)) send`.
+class TickState {
+ public:
+  // True if there is work and no tick is under way yet: the caller must send one.
+  bool Take(bool work) {
+    if (under_way_ || !work) return false;
+    under_way_ = true;
+    return true;
+  }
+  void Arrived() { under_way_ = false; }
+
+ private:
+  bool under_way_ = false;
+};
+
+// Regions in the order their pages arrive, encoded in batches of at most `patch_budget` patches (but
+// at least one region): the regions of a page together, with those of the next if they are few.
+class VisionStage {
+ public:
+  VisionStage(Recognizer& recognizer, Telemetry& telemetry, int patch_budget)
+      : recognizer_(recognizer), telemetry_(telemetry), patch_budget_(patch_budget) {}
+
+  void Add(PageSlot& page);
+  // One batch; returns its regions, encoded or failed.
+  std::vector<Region*> OnTick();
+  bool MustTick() { return tick_.Take(!waiting_.empty()); }
+
+ private:
+  Recognizer& recognizer_;
+  Telemetry& telemetry_;
+  int patch_budget_;
+  std::deque<Region*> waiting_;
+  TickState tick_;
+};
+
+// Regions in order, prefilled in batches of at most `row_budget` prompt rows (but at least one
+// region), as far as the cache has room. What does not fit waits here, without holding a thread,
+// until speculative_decode frees blocks and wakes this stage.
+//
+// It cannot deadlock: a region that does not fit waits only while others hold blocks; those are
+// decoded or about to be, decoding needs no further blocks, and every region fits an empty cache
+// (Recognizer::Prepare refuses it otherwise).
+class PrefillStage {
+ public:
+  PrefillStage(Recognizer& recognizer, Telemetry& telemetry, int row_budget)
+      : recognizer_(recognizer), telemetry_(telemetry), row_budget_(row_budget) {}
+
+  void Add(Region& region) { waiting_.push_back(&region); }
+  void OnBlocksFreed() { cache_full_ = false; }
+  // One batch; returns its regions, prefilled or failed.
+  std::vector<Region*> OnTick();
+  bool MustTick() { return tick_.Take(!waiting_.empty() && !cache_full_); }
+
+ private:
+  std::vector<Region*> TakeBatch(std::vector<Region*>& failed);
+
+  Recognizer& recognizer_;
+  Telemetry& telemetry_;
+  int row_budget_;
+  std::deque<Region*> waiting_;
+  bool cache_full_ = false;
+  TickState tick_;
+};
+
+// The continuous batch: regions join when prefilled and leave when finished; every tick is one round
+// over all that live.
+class DecodeStage {
+ public:
+  DecodeStage(Recognizer& recognizer, Telemetry& telemetry, ProgressCounters& counters)
+      : recognizer_(recognizer), telemetry_(telemetry), counters_(counters) {}
+
+  // A prefilled region joins the batch; a failed one is closed at once. Returns its page if that was
+  // the page's last open region, else nullptr.
+  PageSlot* Add(Region& region);
+
+  struct Round {
+    std::vector<PageSlot*> finished_pages;
+    bool freed_blocks = false;
+  };
+  Round OnTick();
+  bool MustTick() { return tick_.Take(recognizer_.live() > 0); }
+
+ private:
+  PageSlot* Close(Region& region);
+
+  Recognizer& recognizer_;
+  Telemetry& telemetry_;
+  ProgressCounters& counters_;
+  TickState tick_;
+};
+
+}  // namespace platen

@@ -1,0 +1,48 @@
+#include "pipeline/run.h"
+
+#include <tbb/global_control.h>
+#include <tbb/task_arena.h>
+
+#include "pipeline/graph.h"
+
+namespace platen {
+
+RunReport Run(const RunOptions& options, const RunTools& tools,
+              std::vector<InputDocument> documents) {
+  const int64_t start_ns = WallNowNs();
+  const double start_cpu_s = ProcessCpuSeconds();
+  const double start_children_s = ChildrenCpuSeconds();
+
+  Ledger ledger(options.output_dir, options.identity);
+  ledger.RecordRun(options.version, options.model_id);
+  Telemetry telemetry(options.trace_path);
+  ProgressCounters counters(tools.observer);
+  PageSource source(std::move(documents), options.source, ledger, tools.open, tools.interrupted,
+                    counters);
+  PageStages page(tools.page, options.page, tools.recognizer, telemetry);
+  VisionStage vision(tools.recognizer, telemetry, options.patch_budget);
+  PrefillStage prefill(tools.recognizer, telemetry, options.row_budget);
+  DecodeStage decode(tools.recognizer, telemetry, counters);
+  DocumentSink sink(SinkOptions{options.settings}, ledger, counters, telemetry);
+
+  const auto threads = static_cast<size_t>(options.threads);
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+  tbb::task_arena arena(options.threads);
+  arena.execute([&] { RunGraph({source, page, vision, prefill, decode, sink}, options.slots); });
+
+  RunReport report;
+  report.totals = counters.Snapshot();
+  report.interrupted = tools.interrupted();
+  report.failures = sink.failures();
+  for (int i = 0; i < kNumStages; ++i) {
+    report.stages[static_cast<size_t>(i)] = telemetry.Time(static_cast<Stage>(i));
+  }
+  report.engine = tools.recognizer.stats();
+  report.wall_s = static_cast<double>(WallNowNs() - start_ns) * 1e-9;
+  report.cpu_s = ProcessCpuSeconds() - start_cpu_s;
+  report.children_cpu_s = ChildrenCpuSeconds() - start_children_s;
+  report.peak_memory_bytes = PeakMemoryBytes();
+  return report;
+}
+
+}  // namespace platen

@@ -1,0 +1,62 @@
+// A whole run: documents in, outputs and a report out.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pipeline/document_sink.h"
+#include "pipeline/ledger.h"
+#include "pipeline/page_source.h"
+#include "pipeline/page_stages.h"
+#include "pipeline/progress.h"
+#include "pipeline/recognizer.h"
+#include "pipeline/telemetry.h"
+
+namespace platen {
+
+struct RunOptions {
+  std::string output_dir;
+  ResultIdentity identity;
+  std::vector<std::pair<std::string, std::string>> settings;  // shown at the head of outputs
+  std::string version;
+  std::string model_id;
+  SourceOptions source;
+  PageStageOptions page;
+  int threads = 1;          // of the process, all told; the caller's is one of them
+  int slots = 4;            // pages in memory
+  int patch_budget = 8800;  // rows of a vision batch
+  int row_budget = 2400;    // rows of a prefill batch
+  std::string trace_path;   // empty: none
+};
+
+// What the run works with; all outlive it.
+struct RunTools {
+  PageSource::OpenReader open;
+  PageTools page;
+  Recognizer& recognizer;
+  std::function<bool()> interrupted;     // asked before each page
+  ProgressCounters::Observer observer;   // may be empty
+};
+
+struct RunReport {
+  Progress totals;
+  bool interrupted = false;
+  std::vector<Failure> failures;
+  std::array<StageTime, kNumStages> stages;
+  EngineStats engine;       // of this run, if the recogniser is new
+  double wall_s = 0;
+  double cpu_s = 0;           // of this process, all threads
+  double children_cpu_s = 0;  // of child processes: PDF rendering
+  int64_t peak_memory_bytes = 0;
+};
+
+// Reads the documents and writes their outputs below options.output_dir. Returns when all is written
+// or, interrupted, when the pages in flight are. Throws Error(kEnvironment) when the output folder
+// or the ledger cannot be written; what is finished stays finished.
+RunReport Run(const RunOptions& options, const RunTools& tools,
+              std::vector<InputDocument> documents);
+
+}  // namespace platen

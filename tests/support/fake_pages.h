@@ -1,0 +1,131 @@
+// Documents without pixels for tests of the pipeline. The content of a file says what it is:
+//
+//   "ppfb"   one letter per page: p = a page with regions, b = a blank page, f = cannot be decoded,
+//            l = layout fails, P/E/R = one region fails in prepare/encode/prefill, S = Step throws
+//   "!"      a document that cannot be opened
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "pipeline/run.h"
+#include "tests/support/fake_recognizer.h"
+#include "tests/support/temp_folder.h"
+
+namespace platen::testing {
+
+class FakeReader : public DocumentReader {
+ public:
+  FakeReader(std::string pages, std::function<void()> on_read)
+      : pages_(std::move(pages)), on_read_(std::move(on_read)) {}
+  DocumentFormat format() const override { return DocumentFormat::kTiff; }
+  int num_pages() const override { return static_cast<int>(pages_.size()); }
+  PageImage ReadPage(int index) const override {
+    on_read_();
+    const char kind = pages_.at(static_cast<size_t>(index));
+    if (kind == 'f') throw Error(ErrorKind::kInput, {"", ""}, "cannot be decoded");
+    PageImage page;
+    page.image = Image(2, 1);
+    page.image.rgb[0] = static_cast<uint8_t>(kind);
+    page.image.rgb[1] = static_cast<uint8_t>(index);
+    return page;
+  }
+
+ private:
+  std::string pages_;
+  std::function<void()> on_read_;
+};
+
+inline PageSource::OpenReader FakeOpen(std::function<void()> on_read = [] {}) {
+  return [on_read](const std::string& path) -> std::unique_ptr<DocumentReader> {
+    const std::string content = ReadFile(path);
+    if (content == "!") throw Error(ErrorKind::kInput, {path, ""}, "not a document");
+    return std::make_unique<FakeReader>(content, on_read);
+  };
+}
+
+inline PageLayout FakeSegment(Image& page) {
+  const char kind = static_cast<char>(page.rgb[0]);
+  if (kind == 'l') throw std::runtime_error("layout fault");
+  PageLayout layout;
+  const int lines = kind == 'b' ? 0 : 2 + page.rgb[1] % 3;
+  for (int i = 0; i < lines; ++i) {
+    LayoutLine line;
+    line.block = i / 2;
+    layout.lines.push_back(line);
+  }
+  return layout;
+}
+
+inline std::vector<Crop> FakeCrops(const Image& page, const PageLayout& layout) {
+  const char kind = static_cast<char>(page.rgb[0]);
+  std::vector<Crop> crops(layout.lines.size());
+  for (size_t i = 0; i < crops.size(); ++i) {
+    crops[i].line = static_cast<int>(i);
+    crops[i].image = Image(1, 1);
+    crops[i].image.rgb[0] = static_cast<uint8_t>(page.rgb[1] * 10 + static_cast<int>(i));
+    crops[i].image.rgb[1] = static_cast<uint8_t>(1 + (page.rgb[1] * 7 + static_cast<int>(i) * 3) % 9);
+    Fault fault = Fault::kNone;
+    if (i == 1) {
+      fault = kind == 'P'   ? Fault::kPrepare
+              : kind == 'E' ? Fault::kEncode
+              : kind == 'R' ? Fault::kPrefill
+              : kind == 'S' ? Fault::kStep
+                            : Fault::kNone;
+    }
+    crops[i].image.rgb[2] = static_cast<uint8_t>(fault);
+  }
+  return crops;
+}
+
+// A run over the documents below FOLDER/in, to FOLDER/out.
+struct FakeRun {
+  explicit FakeRun(const TempFolder& folder) : folder_(folder) {
+    options.output_dir = folder / "out";
+    options.identity = {"fingerprint", {"txt", "json"}};
+    options.threads = 2;
+    options.slots = 3;
+    options.patch_budget = 300;
+    options.row_budget = 90;
+  }
+
+  RunReport Go() {
+    FakeRecognizer recognizer(fake);
+    return Go(recognizer);
+  }
+
+  RunReport Go(FakeRecognizer& recognizer) {
+    InputSpec spec;
+    spec.arguments = {folder_ / "in"};
+    spec.output_dir = options.output_dir;
+    RunTools tools{FakeOpen(on_read), {FakeSegment, FakeCrops}, recognizer, interrupted, observer};
+    return Run(options, tools, DiscoverDocuments(spec).documents);
+  }
+
+  RunOptions options;
+  FakeRecognizer::Options fake;
+  std::function<void()> on_read = [] {};
+  std::function<bool()> interrupted = [] { return false; };
+  ProgressCounters::Observer observer;
+
+ private:
+  const TempFolder& folder_;
+};
+
+// Every file below a folder with its bytes, except the run's own files.
+inline std::map<std::string, std::string> Outputs(const std::string& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    const std::string name = std::filesystem::relative(entry.path(), folder).string();
+    if (!entry.is_regular_file() || name.starts_with(".platen/")) continue;
+    files[name] = ReadFile(entry.path().string());
+  }
+  return files;
+}
+
+}  // namespace platen::testing
