@@ -123,11 +123,16 @@ class Child {
     set(RLIMIT_CORE, 0);
   }
 
-  // True once the child has ended; it stays a zombie, so that its number is not used again.
-  bool HasEnded() const {
+  enum class State { kRuns, kEnded, kUnknown };
+
+  // An ended child stays a zombie, so that its number is not used again. Unknown: whoever started
+  // this program left SIGCHLD ignored, and children vanish without a trace.
+  State Look() const {
     siginfo_t info = {};
-    return waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-           info.si_pid != 0;
+    if (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
+      return State::kUnknown;
+    }
+    return info.si_pid == 0 ? State::kRuns : State::kEnded;
   }
 
   // Ends what is left of the process group; returns the wait status.
@@ -169,8 +174,9 @@ void Collect(const Child& child, Pipe& output, Pipe& errors, const ChildLimits& 
     }
     const bool open = streams[0].fd >= 0 || streams[1].fd >= 0;
     // Looked at before polling, so that nothing written before the end is missed.
-    const bool ended = child.HasEnded();
-    if (ended && !open) return;
+    const Child::State state = child.Look();
+    if (state != Child::State::kRuns && !open) return;
+    const bool ended = state == Child::State::kEnded;
     const int ready = poll(streams.data(), streams.size(),
                            ended  ? 0
                            : open ? kPollMilliseconds

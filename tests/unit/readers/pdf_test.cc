@@ -266,6 +266,15 @@ TEST(ChildProcess, GrandchildrenAreEndedAndDoNotDelayTheResult) {
   }
 }
 
+TEST(ChildProcess, WorksWhereSigchldIsIgnored) {
+  const auto old_handler = signal(SIGCHLD, SIG_IGN);  // as some schedulers leave it
+  const ChildResult result = RunChild({"sh", "-c", "sleep 0.1; echo late"},
+                                      {.memory_bytes = 1 << 30, .max_output_bytes = 100});
+  signal(SIGCHLD, old_handler);
+  EXPECT_EQ(result.end, ChildResult::End::kExited);
+  EXPECT_EQ(std::string(result.output.begin(), result.output.end()), "late\n");
+}
+
 TEST(ChildProcess, AProgramThatIsNotThereIsAnErrorOfTheEnvironment) {
   try {
     RunChild({"no-such-program-anywhere"}, {.memory_bytes = 1 << 30, .max_output_bytes = 1});
