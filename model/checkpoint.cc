@@ -140,22 +140,37 @@ void CheckFinite(const StoredTensor& tensor) {
               "element " + std::to_string(bad) + " is not a finite number");
 }
 
-void WidenToF32(const StoredTensor& tensor, std::span<float> out) {
-  assert(out.size() == static_cast<size_t>(tensor.num_elements()));
-  CheckFinite(tensor);
-  switch (tensor.dtype) {
+namespace {
+
+void Widen(DType dtype, std::span<const std::byte> bytes, std::span<float> out) {
+  switch (dtype) {
     case DType::kF32:
-      WidenAll<float>(tensor.bytes, out, [](float v) { return v; });
+      WidenAll<float>(bytes, out, [](float v) { return v; });
       break;
     case DType::kF16:
-      WidenAll<uint16_t>(tensor.bytes, out, HalfToFloat);
+      WidenAll<uint16_t>(bytes, out, HalfToFloat);
       break;
     case DType::kBF16:
-      WidenAll<uint16_t>(tensor.bytes, out, [](uint16_t v) {
+      WidenAll<uint16_t>(bytes, out, [](uint16_t v) {
         return std::bit_cast<float>(static_cast<uint32_t>(v) << 16);
       });
       break;
   }
+}
+
+}  // namespace
+
+void WidenToF32(const StoredTensor& tensor, std::span<float> out) {
+  assert(out.size() == static_cast<size_t>(tensor.num_elements()));
+  CheckFinite(tensor);
+  Widen(tensor.dtype, tensor.bytes, out);
+}
+
+void WidenRow(const StoredTensor& tensor, int64_t row, std::span<float> out) {
+  assert(row >= 0 && row < tensor.shape[0]);
+  const size_t row_bytes = out.size() * DTypeSize(tensor.dtype);
+  assert(row_bytes * static_cast<size_t>(tensor.shape[0]) == tensor.bytes.size());
+  Widen(tensor.dtype, tensor.bytes.subspan(static_cast<size_t>(row) * row_bytes, row_bytes), out);
 }
 
 Checkpoint Checkpoint::Open(const std::string& snapshot_dir) {

@@ -56,19 +56,20 @@ void DecoderLayerOp::Run(const DecoderLayerWeights& w, int cache_layer, const Ro
 
   // h = x + post_self_attn_layernorm(attention(input_layernorm(x)))
   RmsNormRows(kernels_, x, w.input_layernorm, eps, normed);
-  w.qkv.Apply(kernels_, normed, ws.qkv.Shaped(rows, config_.q_size() + 2 * config_.kv_size()));
+  w.qkv.Apply(kernels_, normed, ws.qkv.Shaped(rows, config_.q_size() + 2 * config_.kv_size()),
+              ws.linear);
   RotateAndStore(cache_layer, batch, pool, ws);
   PlanAttention(cache_layer, batch, pool, ws);
   ws.attention_out.Resize(rows, config_.q_size());
   Attend(batch, pool, ws);
-  w.o_proj.Apply(kernels_, ws.attention_out.View(), branch);
+  w.o_proj.Apply(kernels_, ws.attention_out.View(), branch, ws.linear);
   AddRmsNormRows(kernels_, branch, w.post_self_attn_layernorm, eps, x);
 
   // y = h + post_mlp_layernorm(down(silu(gate) * up)),  gate, up of post_attention_layernorm(h)
   RmsNormRows(kernels_, x, w.post_attention_layernorm, eps, normed);
   MatView inner = ws.inner.Shaped(rows, config_.intermediate_size);
-  w.gate_up.Apply(kernels_, normed, inner);
-  w.down.Apply(kernels_, inner, branch);
+  w.gate_up.Apply(kernels_, normed, inner, ws.linear);
+  w.down.Apply(kernels_, inner, branch, ws.linear);
   AddRmsNormRows(kernels_, branch, w.post_mlp_layernorm, eps, x);
 }
 
@@ -170,8 +171,8 @@ Decoder::Decoder(const TextConfig& config, const TextWeights& weights, const Ker
 void Decoder::Embed(std::span<const TokenId> ids, MatView x) const {
   assert(static_cast<int64_t>(ids.size()) == x.rows);
   for (int64_t r = 0; r < x.rows; ++r) {
-    const float* row = weights_.embed_tokens.View().Row(ids[static_cast<size_t>(r)]);
-    std::copy_n(row, x.cols, x.Row(r));
+    const auto width = static_cast<size_t>(x.cols);
+    WidenRow(*weights_.embed_tokens, ids[static_cast<size_t>(r)], {x.Row(r), width});
   }
 }
 
@@ -188,8 +189,8 @@ void Decoder::FinalNorm(ConstMatView x, MatView hidden) const {
   RmsNormRows(kernels_, x, weights_.norm, config_.rms_norm_eps, hidden);
 }
 
-void Decoder::Logits(ConstMatView hidden, MatView logits) const {
-  weights_.lm_head.Apply(kernels_, hidden, logits);
+void Decoder::Logits(ConstMatView hidden, MatView logits, LinearWorkspace& ws) const {
+  weights_.lm_head.Apply(kernels_, hidden, logits, ws);
 }
 
 }  // namespace platen

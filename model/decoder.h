@@ -42,6 +42,7 @@ struct RowBatch {
 
 // Buffers of one decoder call; grow to the largest batch and stay. One call at a time.
 struct DecoderWorkspace {
+  LinearWorkspace linear;
   Mat normed;                           // [R, D]
   Mat qkv;                              // [R, (H + 2 Hkv) d]
   Mat attention_out;                    // [R, H d]
@@ -96,7 +97,7 @@ class Decoder {
   // hidden = final norm of x: the vectors that feed the head and the draft layer. x may be hidden.
   void FinalNorm(ConstMatView x, MatView hidden) const;
   // logits [R, vocab] = lm_head(hidden)
-  void Logits(ConstMatView hidden, MatView logits) const;
+  void Logits(ConstMatView hidden, MatView logits, LinearWorkspace& ws) const;
 
   const DecoderLayerOp& layer_op() const { return layer_; }
 

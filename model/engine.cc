@@ -187,7 +187,7 @@ void Engine::Prefill(std::span<Sequence* const> sequences) {
     std::copy_n(hidden.Row(slice.first_row + slice.num_rows - 1), width, last.Row(i));
   }
   MatView logits = e.prefill_logits.Shaped(count, e.model.config().text.vocab_size);
-  e.model.decoder().Logits(last, logits);
+  e.model.decoder().Logits(last, logits, e.prefill_ws.linear);
   if (e.options.observer) e.options.observer("logits_last", logits);
   for (int64_t i = 0; i < count; ++i) {
     e.DecideFirstToken(*sequences[static_cast<size_t>(i)], logits.Rows(i, 1));
@@ -264,7 +264,7 @@ void Engine::Impl::Verify(std::span<const Proposal> proposals) {
   model.decoder().Forward(verify_batch, pool, x, verify_ws);
   model.decoder().FinalNorm(x, x);
   MatView logits = verify_logits.Shaped(rows, config.vocab_size);
-  model.decoder().Logits(x, logits);
+  model.decoder().Logits(x, logits, verify_ws.linear);
 
   verify_selection.resize(static_cast<size_t>(rows));
   ParallelFor(static_cast<int64_t>(proposals.size()), [&](int64_t i) {

@@ -12,9 +12,9 @@ namespace {
 void CheckKernelLimits(const Snapshot& snapshot) {
   const auto check = [&](const char* field, int value, int limit) {
     if (value <= limit) return;
-    throw Error(ErrorKind::kModel, {.file = snapshot.dir + "/config.json", .field = field},
-                "is " + std::to_string(value) + "; this program handles at most " +
-                    std::to_string(limit));
+    throw Error(
+        ErrorKind::kModel, {.file = snapshot.dir + "/config.json", .field = field},
+        "is " + std::to_string(value) + "; this program handles at most " + std::to_string(limit));
   };
   const TextConfig& text = snapshot.config.text;
   check("text_config.head_dim", text.head_dim, kMaxHeadDim);
@@ -25,11 +25,13 @@ void CheckKernelLimits(const Snapshot& snapshot) {
 
 }  // namespace
 
-Model::Model(std::unique_ptr<const Snapshot> snapshot, const KernelTable& kernels)
+Model::Model(std::unique_ptr<const Snapshot> snapshot, const KernelTable& kernels,
+             Precision precision)
     : snapshot_((CheckKernelLimits(*snapshot), std::move(snapshot))),
       kernels_(kernels),
-      vision_weights_(LoadVisionWeights(*snapshot_)),
-      text_weights_(LoadTextWeights(*snapshot_)),
+      precision_(precision),
+      vision_weights_(LoadVisionWeights(*snapshot_, precision)),
+      text_weights_(LoadTextWeights(*snapshot_, precision)),
       vision_(config(), vision_weights_, kernels_),
       decoder_(config().text, text_weights_, kernels_) {
   if (text_weights_.mtp) {

@@ -16,13 +16,15 @@ class Model {
  public:
   // Widens and packs the weights on the worker pool. Throws Error(kModel) for weights that are not
   // finite and for sizes the kernels cannot serve.
-  Model(std::unique_ptr<const Snapshot> snapshot, const KernelTable& kernels);
+  Model(std::unique_ptr<const Snapshot> snapshot, const KernelTable& kernels,
+        Precision precision = Precision::kF32);
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
   const Snapshot& snapshot() const { return *snapshot_; }
   const ModelConfig& config() const { return snapshot_->config; }
   const Tokenizer& tokenizer() const { return snapshot_->tokenizer; }
+  Precision precision() const { return precision_; }
   const KernelTable& kernels() const { return kernels_; }
   const VisionEncoder& vision() const { return vision_; }
   const Decoder& decoder() const { return decoder_; }
@@ -31,6 +33,7 @@ class Model {
  private:
   std::unique_ptr<const Snapshot> snapshot_;
   const KernelTable& kernels_;
+  Precision precision_;
   VisionWeights vision_weights_;
   TextWeights text_weights_;
   VisionEncoder vision_;

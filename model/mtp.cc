@@ -39,7 +39,7 @@ void MtpLayer::Forward(ConstMatView embeddings, ConstMatView hidden, const RowBa
   RmsNormRows(kernels_, embeddings, weights_.enorm, config_.rms_norm_eps, joined.Columns(0, width));
   RmsNormRows(kernels_, hidden, weights_.hnorm, config_.rms_norm_eps, joined.Columns(width, width));
   MatView u = ws.u.Shaped(rows, width);
-  weights_.eh_proj.Apply(kernels_, joined, u);
+  weights_.eh_proj.Apply(kernels_, joined, u, ws.decoder.linear);
 
   // u = layer(z);  n = shared_head.norm(u)
   layer_.FillRope(batch, ws.decoder);

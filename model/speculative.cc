@@ -204,7 +204,7 @@ void Drafter::AppendDrafts(std::span<Proposal* const> active, std::span<const in
     std::copy_n(chained.Row(rows[static_cast<size_t>(i)]), n.cols, chain.Row(i));
   }
   MatView logits = pass.logits.Shaped(count, config.vocab_size);
-  model_.decoder().Logits(head_in, logits);
+  model_.decoder().Logits(head_in, logits, pass.mtp.decoder.linear);
   if (options_.observer) {
     options_.observer("mtp_hidden", head_in);
     options_.observer("mtp_logits", logits);

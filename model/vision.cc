@@ -40,7 +40,7 @@ void VisionEncoder::Encode(std::span<const PreparedImage* const> images, VisionW
 
   // x = patch_embed(pixels)
   weights_.patch_embed.Apply(kernels_, ws.pixels.View(),
-                             ws.x.Shaped(plan.num_patches, config_.hidden_size));
+                             ws.x.Shaped(plan.num_patches, config_.hidden_size), ws.linear);
   if (observer) observer("vision_patch_embed", ws.x.View());
   for (size_t i = 0; i < weights_.blocks.size(); ++i) {
     Block(weights_.blocks[i], plan, ws);
@@ -110,17 +110,17 @@ void VisionEncoder::Block(const VisionBlockWeights& w, const Plan& plan,
 
   // x = x + proj(attention(norm1(x)))
   RmsNormRows(kernels_, x, w.norm1, config_.rms_norm_eps, normed);
-  w.qkv.Apply(kernels_, normed, ws.qkv.Shaped(patches, 3 * width));
+  w.qkv.Apply(kernels_, normed, ws.qkv.Shaped(patches, 3 * width), ws.linear);
   ws.attention_out.Resize(patches, width);
   RotateAndPack(w, plan, ws);
   Attend(plan, ws);
-  w.proj.Apply(kernels_, ws.attention_out.View(), x, Linear::Mode::kAddTo);
+  w.proj.Apply(kernels_, ws.attention_out.View(), x, ws.linear, Linear::Mode::kAddTo);
 
   // x = x + down(silu(gate(norm2(x))) * up(norm2(x)))
   RmsNormRows(kernels_, x, w.norm2, config_.rms_norm_eps, normed);
   MatView inner = ws.inner.Shaped(patches, config_.intermediate_size);
-  w.gate_up.Apply(kernels_, normed, inner);
-  w.down.Apply(kernels_, inner, x, Linear::Mode::kAddTo);
+  w.gate_up.Apply(kernels_, normed, inner, ws.linear);
+  w.down.Apply(kernels_, inner, x, ws.linear, Linear::Mode::kAddTo);
 }
 
 // q and k: norm over the head, then rotation; k and v into pages per head and image, q scaled.
@@ -199,17 +199,17 @@ void VisionEncoder::Tail(VisionWorkspace& ws, MatView out, const Observer& obser
   // concatenation.
   const ConstMatView blocks = {normed.data, tokens, 4 * normed.cols, 4 * normed.cols};
   MatView merged = ws.merged.Shaped(tokens, width);
-  weights_.downsample.Apply(kernels_, blocks, merged);
+  weights_.downsample.Apply(kernels_, blocks, merged, ws.linear);
   if (observer) observer("vision_downsample", merged);
 
   // z = gelu(layer_norm(proj(y)));  out = down(silu(gate(z)) * up(z))
   MatView z = ws.merged_normed.Shaped(tokens, width);
-  weights_.merger_proj.Apply(kernels_, merged, z);
+  weights_.merger_proj.Apply(kernels_, merged, z, ws.linear);
   LayerNormGeluRows(kernels_, z, weights_.merger_norm, weights_.merger_norm_bias, kMergerNormEps,
                     z);
   MatView inner = ws.inner.Shaped(tokens, config_.merger_intermediate_size());
-  weights_.merger_gate_up.Apply(kernels_, z, inner);
-  weights_.merger_down.Apply(kernels_, inner, out);
+  weights_.merger_gate_up.Apply(kernels_, z, inner, ws.linear);
+  weights_.merger_down.Apply(kernels_, inner, out, ws.linear);
   if (observer) observer("vision_embeds", out);
 }
 

@@ -19,6 +19,7 @@ namespace platen {
 
 // Buffers of one encoder call; grow to the largest batch and stay. One call at a time.
 struct VisionWorkspace {
+  LinearWorkspace linear;
   Mat pixels;                           // [P, patch_values]
   Mat x;                                // [P, C] residual stream
   Mat normed;                           // [P, C]

@@ -9,7 +9,10 @@ namespace {
 // Reads tensors of one snapshot; presence and shapes were checked by LoadSnapshot.
 class WeightReader {
  public:
-  explicit WeightReader(const Snapshot& snapshot) : checkpoint_(snapshot.checkpoint) {}
+  WeightReader(const Snapshot& snapshot, Precision precision)
+      : checkpoint_(snapshot.checkpoint), precision_(precision) {}
+
+  Precision precision() const { return precision_; }
 
   // A tensor as a matrix: the first dimension are the rows, the others are flattened.
   Mat Matrix(const std::string& name) const {
@@ -28,10 +31,10 @@ class WeightReader {
   }
 
   Linear Packed(const std::string& name) const {
-    return Linear::Pack(Matrix(name + ".weight").View(), {});
+    return Linear::Pack(precision_, Matrix(name + ".weight").View(), {});
   }
   Linear PackedWithBias(const std::string& name) const {
-    return Linear::Pack(Matrix(name + ".weight").View(), Vector(name + ".bias"));
+    return Linear::Pack(precision_, Matrix(name + ".weight").View(), Vector(name + ".bias"));
   }
 
  private:
@@ -42,6 +45,7 @@ class WeightReader {
   }
 
   const Checkpoint& checkpoint_;
+  Precision precision_;
 };
 
 VisionBlockWeights LoadBlock(const WeightReader& read, const std::string& prefix) {
@@ -52,17 +56,17 @@ VisionBlockWeights LoadBlock(const WeightReader& read, const std::string& prefix
   w.q_norm = read.Vector(prefix + "attn.q_norm.weight");
   w.k_norm = read.Vector(prefix + "attn.k_norm.weight");
   w.proj = read.PackedWithBias(prefix + "attn.proj");
-  w.gate_up = Linear::PackSiluMul(read.Matrix(prefix + "mlp.gate_proj.weight").View(),
-                                  read.Vector(prefix + "mlp.gate_proj.bias"),
-                                  read.Matrix(prefix + "mlp.up_proj.weight").View(),
-                                  read.Vector(prefix + "mlp.up_proj.bias"));
+  w.gate_up = Linear::PackSiluMul(
+      read.precision(), read.Matrix(prefix + "mlp.gate_proj.weight").View(),
+      read.Vector(prefix + "mlp.gate_proj.bias"), read.Matrix(prefix + "mlp.up_proj.weight").View(),
+      read.Vector(prefix + "mlp.up_proj.bias"));
   w.down = read.PackedWithBias(prefix + "mlp.down_proj");
   return w;
 }
 
 // The 2x2 convolution [D, C, 2, 2] as a matrix [D, 4C] over four concatenated patch rows:
 // column (2 dy + dx) C + c  <-  weight[d][c][dy][dx].
-Linear PackDownsample(const Mat& conv, std::span<const float> bias) {
+Linear PackDownsample(Precision precision, const Mat& conv, std::span<const float> bias) {
   const int64_t channels = conv.cols() / 4;
   Mat w(conv.rows(), conv.cols());
   for (int64_t d = 0; d < conv.rows(); ++d) {
@@ -72,7 +76,7 @@ Linear PackDownsample(const Mat& conv, std::span<const float> bias) {
       }
     }
   }
-  return Linear::Pack(w.View(), bias);
+  return Linear::Pack(precision, w.View(), bias);
 }
 
 // q_proj, k_proj and v_proj share their input: one product computes all three.
@@ -82,7 +86,7 @@ Linear PackQkv(const WeightReader& read, const std::string& prefix) {
   Mat all(parts[0].rows() + parts[1].rows() + parts[2].rows(), parts[0].cols());
   float* out = all.data();
   for (const Mat& part : parts) out = std::copy(part.span().begin(), part.span().end(), out);
-  return Linear::Pack(all.View(), {});
+  return Linear::Pack(read.precision(), all.View(), {});
 }
 
 DecoderLayerWeights LoadLayer(const WeightReader& read, const std::string& prefix) {
@@ -96,8 +100,8 @@ DecoderLayerWeights LoadLayer(const WeightReader& read, const std::string& prefi
   // gate_up_proj: the first half of the rows is the gate, the second half the up projection.
   const Mat gate_up = read.Matrix(prefix + "mlp.gate_up_proj.weight");
   const int64_t half = gate_up.rows() / 2;
-  w.gate_up =
-      Linear::PackSiluMul(gate_up.View().Rows(0, half), {}, gate_up.View().Rows(half, half), {});
+  w.gate_up = Linear::PackSiluMul(read.precision(), gate_up.View().Rows(0, half), {},
+                                  gate_up.View().Rows(half, half), {});
   w.down = read.Packed(prefix + "mlp.down_proj");
   return w;
 }
@@ -118,8 +122,8 @@ std::string LayerPrefix(int layer) {
 
 }  // namespace
 
-VisionWeights LoadVisionWeights(const Snapshot& snapshot) {
-  const WeightReader read(snapshot);
+VisionWeights LoadVisionWeights(const Snapshot& snapshot, Precision precision) {
+  const WeightReader read(snapshot, precision);
   const std::string prefix = "model.visual.";
   VisionWeights w;
   w.patch_embed = read.PackedWithBias(prefix + "patch_embed.proj");
@@ -127,26 +131,29 @@ VisionWeights LoadVisionWeights(const Snapshot& snapshot) {
     w.blocks.push_back(LoadBlock(read, prefix + "blocks." + std::to_string(i) + "."));
   }
   w.post_layernorm = read.Vector(prefix + "post_layernorm.weight");
-  w.downsample = PackDownsample(read.Matrix(prefix + "downsample.weight"),
+  w.downsample = PackDownsample(read.precision(), read.Matrix(prefix + "downsample.weight"),
                                 read.Vector(prefix + "downsample.bias"));
   w.merger_proj = read.Packed(prefix + "merger.proj");
   w.merger_norm = read.Vector(prefix + "merger.post_projection_norm.weight");
   w.merger_norm_bias = read.Vector(prefix + "merger.post_projection_norm.bias");
-  w.merger_gate_up = Linear::PackSiluMul(read.Matrix(prefix + "merger.gate_proj.weight").View(), {},
-                                         read.Matrix(prefix + "merger.up_proj.weight").View(), {});
+  w.merger_gate_up =
+      Linear::PackSiluMul(read.precision(), read.Matrix(prefix + "merger.gate_proj.weight").View(),
+                          {}, read.Matrix(prefix + "merger.up_proj.weight").View(), {});
   w.merger_down = read.Packed(prefix + "merger.down_proj");
   return w;
 }
 
-TextWeights LoadTextWeights(const Snapshot& snapshot) {
-  const WeightReader read(snapshot);
+TextWeights LoadTextWeights(const Snapshot& snapshot, Precision precision) {
+  const WeightReader read(snapshot, precision);
   const TextConfig& config = snapshot.config.text;
   TextWeights w;
-  w.embed_tokens = read.Matrix("model.language_model.embed_tokens.weight");
+  const std::string embedding = "model.language_model.embed_tokens.weight";
+  w.embed_tokens = snapshot.checkpoint.Find(embedding);
+  CheckFinite(*w.embed_tokens);
   for (int i = 0; i < config.num_layers; ++i) w.layers.push_back(LoadLayer(read, LayerPrefix(i)));
   w.norm = read.Vector("model.language_model.norm.weight");
   w.lm_head =
-      config.tie_word_embeddings ? Linear::Pack(w.embed_tokens.View(), {}) : read.Packed("lm_head");
+      read.Packed(config.tie_word_embeddings ? "model.language_model.embed_tokens" : "lm_head");
   if (config.num_mtp_layers > 0) w.mtp = LoadMtp(read, LayerPrefix(config.num_layers));
   return w;
 }

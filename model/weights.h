@@ -54,7 +54,7 @@ struct MtpWeights {
 };
 
 struct TextWeights {
-  Mat embed_tokens;  // [vocab, D]
+  const StoredTensor* embed_tokens = nullptr;  // [vocab, D], in the mapped checkpoint
   std::vector<DecoderLayerWeights> layers;
   std::vector<float> norm;        // [D]
   Linear lm_head;                 // D -> vocab
@@ -62,7 +62,7 @@ struct TextWeights {
 };
 
 // Widen and pack. Throw Error(kModel) naming file, tensor and offset if a weight is not finite.
-VisionWeights LoadVisionWeights(const Snapshot& snapshot);
-TextWeights LoadTextWeights(const Snapshot& snapshot);
+VisionWeights LoadVisionWeights(const Snapshot& snapshot, Precision precision);
+TextWeights LoadTextWeights(const Snapshot& snapshot, Precision precision);
 
 }  // namespace platen

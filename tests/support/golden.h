@@ -19,15 +19,19 @@ inline nlohmann::json ReadJson(const std::string& relative) {
   return nlohmann::json::parse(ReadSmallFile(SourcePath(relative), 64U << 20U));
 }
 
-// A random golden snapshot, loaded once per process.
-inline const Model& GoldenModel(const std::string& name) {
-  static std::map<std::string, std::unique_ptr<Model>> models;
-  auto& model = models[name];
-  if (!model) {
-    auto snapshot =
-        std::make_unique<Snapshot>(LoadSnapshot(SourcePath("tests/golden/snapshots/" + name)));
-    model = std::make_unique<Model>(std::move(snapshot), BestKernels());
-  }
+// A random golden snapshot with the given kernels.
+inline std::unique_ptr<Model> LoadGoldenModel(const std::string& name, const KernelTable& kernels,
+                                              Precision precision) {
+  return std::make_unique<Model>(
+      std::make_unique<Snapshot>(LoadSnapshot(SourcePath("tests/golden/snapshots/" + name))),
+      kernels, precision);
+}
+
+// The same with the best kernels, loaded once per process.
+inline const Model& GoldenModel(const std::string& name, Precision precision = Precision::kF32) {
+  static std::map<std::pair<std::string, Precision>, std::unique_ptr<Model>> models;
+  auto& model = models[{name, precision}];
+  if (!model) model = LoadGoldenModel(name, BestKernels(), precision);
   return *model;
 }
 

@@ -16,7 +16,7 @@ constexpr const char* kCases[] = {"tiny20",     "tall30x400", "exif6",
 
 Request RequestOf(const Model& model, const std::string& snapshot, const std::string& name) {
   Request request = GoldenRequest(model, GoldenCase("tests/golden/cases/" + snapshot + "/" + name));
-  request.max_new_tokens = 40;
+  request.max_new_tokens = 24;
   request.ignore_stop = true;
   return request;
 }
@@ -57,17 +57,18 @@ std::vector<Outcome> RunTogether(const Model& model, const std::string& snapshot
   return outcomes;
 }
 
-class Determinism : public ::testing::TestWithParam<const char*> {
+class Determinism : public ::testing::TestWithParam<std::tuple<const char*, Precision>> {
  protected:
   std::vector<Outcome> Alone(const EngineOptions& options) const {
     std::vector<Outcome> outcomes;
     for (const char* name : kCases) {
       Engine engine(model_, options);
-      outcomes.push_back(OutcomeOf(*RunToEnd(engine, RequestOf(model_, GetParam(), name))));
+      outcomes.push_back(OutcomeOf(*RunToEnd(engine, RequestOf(model_, Snapshot(), name))));
     }
     return outcomes;
   }
-  const Model& model_ = GoldenModel(GetParam());
+  std::string Snapshot() const { return std::get<0>(GetParam()); }
+  const Model& model_ = GoldenModel(Snapshot(), std::get<1>(GetParam()));
 };
 
 TEST_P(Determinism, ARequestDecodesTheSameAloneAmongOthersAndWithAnyDraftLength) {
@@ -80,7 +81,7 @@ TEST_P(Determinism, ARequestDecodesTheSameAloneAmongOthersAndWithAnyDraftLength)
         EngineOptions options;
         options.draft_length = draft_length;
         options.kv_block_tokens = block_tokens;
-        EXPECT_EQ(RunTogether(model_, GetParam(), options, group), expected)
+        EXPECT_EQ(RunTogether(model_, Snapshot(), options, group), expected)
             << "draft length " << draft_length << ", blocks of " << block_tokens << ", groups of "
             << group;
       }
@@ -95,7 +96,7 @@ TEST_P(Determinism, OneTwoAndThreeThreadsGiveTheSameBits) {
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
                                     static_cast<size_t>(threads));
     tbb::task_arena arena(threads);
-    arena.execute([&] { outcomes.push_back(RunTogether(model_, GetParam(), options, 3)); });
+    arena.execute([&] { outcomes.push_back(RunTogether(model_, Snapshot(), options, 3)); });
   }
   EXPECT_EQ(outcomes[0], outcomes[1]);
   EXPECT_EQ(outcomes[0], outcomes[2]);
@@ -110,27 +111,27 @@ TEST_P(Determinism, APoolTooSmallForAllMakesSequencesWaitAndChangesNothing) {
   const TextConfig& text = model_.config().text;
   tight.kv_cache_bytes = int64_t{150} * (text.num_layers + 1) * text.num_kv_heads *
                          (text.head_dim + (text.head_dim + 15) / 16 * 16) * 4;
-  EXPECT_EQ(RunTogether(model_, GetParam(), tight, 6), expected);
+  EXPECT_EQ(RunTogether(model_, Snapshot(), tight, 6), expected);
 }
 
 TEST_P(Determinism, EveryKernelTableGivesTheSameTokensAndProbabilities) {
   EngineOptions options;
-  const std::vector<Outcome> expected = RunTogether(model_, GetParam(), options, 6);
-  for (const char* name : {"scalar", "avx2", "avx512"}) {
+  const std::vector<Outcome> expected = RunTogether(model_, Snapshot(), options, 6);
+  for (const char* name : {"scalar", "avx2", "avx512", "avx512-vnni"}) {
     const KernelTable* table = FindKernels(name);
     if (table == nullptr) continue;
-    const Model other(std::make_unique<Snapshot>(LoadSnapshot(
-                          SourcePath(std::string("tests/golden/snapshots/") + GetParam()))),
-                      *table);
-    EXPECT_EQ(RunTogether(other, GetParam(), options, 6), expected) << name;
+    const auto other = LoadGoldenModel(Snapshot(), *table, model_.precision());
+    EXPECT_EQ(RunTogether(*other, Snapshot(), options, 6), expected) << name;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Snapshots, Determinism, ::testing::Values("tiny-a", "tiny-b", "tiny-c"),
+INSTANTIATE_TEST_SUITE_P(Snapshots, Determinism,
+                         ::testing::Combine(::testing::Values("tiny-a", "tiny-b", "tiny-c"),
+                                            ::testing::Values(Precision::kF32, Precision::kInt8)),
                          [](const auto& test) {
-                           std::string name = test.param;
+                           std::string name = std::get<0>(test.param);
                            name[4] = '_';
-                           return name;
+                           return name + "_" + PrecisionName(std::get<1>(test.param));
                          });
 
 TEST(Engine, RefusesARequestThatCanNeverFit) {
