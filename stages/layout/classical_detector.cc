@@ -5,6 +5,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "stages/layout/blocks.h"
+#include "stages/layout/broken_strokes.h"
 #include "stages/layout/layout.h"
 #include "stages/layout/line_metrics.h"
 #include "stages/layout/page_work.h"
@@ -71,13 +72,30 @@ class LineWriter {
   cv::Matx23d to_page_;
 };
 
+// The page as one region, for models that read whole pages.
+PageLayout WholePage(const Image& page) {
+  const auto width = static_cast<float>(page.width), height = static_cast<float>(page.height);
+  LayoutLine region;
+  region.quad = {{{0, 0}, {width, 0}, {width, height}, {0, height}}};
+  region.box = {0, 0, width, height};
+  PageLayout result;
+  result.lines.push_back(region);
+  return result;
+}
+
 class ClassicalDetector : public LayoutDetector {
  public:
   PageLayout Detect(const Image& page) const override {
     if (page.empty()) return {};
-    std::optional<WorkingPage> work = layout::PrepareWorkingPage(ToGrey(page));
+    const cv::Mat grey = ToGrey(page);
+    std::optional<WorkingPage> work = layout::PrepareWorkingPage(grey);
     if (!work) return {};
-    return Describe(*work, layout::FindLines(*work), page);
+    if (work->letter_height == 0) return WholePage(page);
+    layout::FoundPage found = {std::move(*work), {}};
+    found.lines = layout::FindLines(found.page);
+    if (found.lines.noise) return WholePage(page);
+    layout::MendBrokenStrokes(grey, found);
+    return Describe(found.page, found.lines, page);
   }
 
  private:

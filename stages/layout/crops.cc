@@ -95,6 +95,7 @@ class Cropper {
 
   std::vector<Crop> Lines() const {
     std::vector<Crop> crops;
+    if (reading_.x_height > 0 && layout_.letter_height <= 0) return crops;
     for (size_t i = 0; i < layout_.lines.size(); ++i) AddLine(static_cast<int>(i), crops);
     return crops;
   }

@@ -44,7 +44,9 @@ struct PageLayout {
 class LayoutDetector {
  public:
   virtual ~LayoutDetector() = default;
-  // `page` may be any size; no text gives no lines. Thread-safe.
+  // `page` may be any size; no text gives no lines, noise in which no letters can be told gives one
+  // "line" around the page. Thread-safe; starts no threads if the program has called
+  // cv::setNumThreads(1), which is global and the program's to call, once.
   virtual PageLayout Detect(const Image& page) const = 0;
 };
 
@@ -63,8 +65,9 @@ struct Crop {
 
 // Crops of one page (already upright) at the granularity and geometry the model was trained for:
 // lines are scaled by the page's letter height and baseline, not by each line's ink; lines wider
-// than max_width are cut at word gaps. `text_height`: if > 0, block and page crops are scaled down
-// so that small letters are this high (never up).
+// than max_width are cut at word gaps. A page whose letters could not be measured gives no line
+// crops. `text_height`: if > 0, block and page crops are scaled down so that small letters are this
+// high (never up).
 std::vector<Crop> MakeCrops(const Image& page, const PageLayout& layout,
                             const ReadingConfig& reading, double text_height);
 

@@ -76,10 +76,11 @@ class Joiner {
     return end;
   }
 
-  bool MayFollow(const Box& left, const Box& right, double widest_gap) const {
+  // `size`: of the letters of `left`; they may reach over the next ones by most of it.
+  static bool MayFollow(const Box& left, const Box& right, double size, double widest_gap) {
     const double lower = std::min(left.height(), right.height());
     const double gap = right.x0 - left.x1;
-    return OverlapY(left, right) > kLineOverlap * lower && gap > -0.8 * xh_ && gap < widest_gap &&
+    return OverlapY(left, right) > kLineOverlap * lower && gap > -0.8 * size && gap < widest_gap &&
            right.x0 > left.x0 && std::max(left.height(), right.height()) < kLineRatio * lower;
   }
 
@@ -94,7 +95,7 @@ class Joiner {
     for (int j : near_) {
       const Box& right = boxes_[j];
       const double widest = (right.x0 < bridge_end ? kBridgedGap : kLineGap) * size;
-      if (j == i || !MayFollow(left, right, widest)) continue;
+      if (j == i || !MayFollow(left, right, size, widest)) continue;
       if (nearest < 0 || right.x0 < boxes_[nearest].x0) nearest = j;
       if (right.height() <= kLikeHeight * left.height()) continue;
       if (nearest_like < 0 || right.x0 < boxes_[nearest_like].x0) nearest_like = j;
@@ -126,27 +127,6 @@ class Joiner {
   DisjointSets sets_;
   std::vector<int> near_;
 };
-
-bool IsFalseLine(const Phrase& line, cv::Size page, double xh) {
-  const Box& b = line.box;
-  const double w = b.width(), h = b.height();
-  const size_t n = line.letters.size();
-  if (h < 0.5 * xh || w < 0.25 * xh) return true;
-  const bool stroke = w > 8 * xh && h < 1.2 * xh;
-  if (n == 1 && (h < 0.8 * xh || stroke)) return true;
-  const bool at_edge = b.y0 < 2 || b.x0 < 2 || b.y1 > page.height - 2 || b.x1 > page.width - 2;
-  if (n <= 2 && at_edge) return true;
-  return n == 1 && w < 0.35 * h && h > 2.4 * xh;  // an upright stroke
-}
-
-bool LiesInLarger(const Box& box, const std::vector<Box>& boxes, const std::vector<int>& near) {
-  const double area = box.width() * box.height();
-  return std::any_of(near.begin(), near.end(), [&](int j) {
-    const Box& other = boxes[j];
-    const double common = std::max(0.0, OverlapX(box, other)) * std::max(0.0, OverlapY(box, other));
-    return common > 0.6 * area && other.width() * other.height() > 2 * area;
-  });
-}
 
 }  // namespace
 
@@ -180,23 +160,6 @@ void AddSmallMarks(const std::vector<Box>& small, double letter_height,
     b.y0 = std::min(b.y0, std::max(mark.y0, boxes[nearest].y0 - 0.45 * xh));
     b.y1 = std::max(b.y1, std::min(mark.y1, boxes[nearest].y1 + 0.3 * xh));
   }
-}
-
-std::vector<Phrase> DropFalseLines(const std::vector<Phrase>& lines, cv::Size page,
-                                   double letter_height) {
-  std::vector<Phrase> likely;
-  for (const Phrase& line : lines) {
-    if (!IsFalseLine(line, page, letter_height)) likely.push_back(line);
-  }
-  const std::vector<Box> boxes = BoxesOf(likely);
-  const StripIndex index(boxes, 3 * letter_height);
-  std::vector<Phrase> kept;
-  std::vector<int> near;
-  for (size_t i = 0; i < likely.size(); ++i) {
-    index.Find(boxes[i].y0, boxes[i].y1, near);
-    if (!LiesInLarger(boxes[i], boxes, near)) kept.push_back(std::move(likely[i]));
-  }
-  return kept;
 }
 
 }  // namespace platen::layout

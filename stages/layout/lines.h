@@ -17,8 +17,4 @@ std::vector<Phrase> JoinPhrases(const std::vector<Phrase>& phrases, const Gutter
 // Widens the lines by their dots, accents and commas. Small components near no line are dirt.
 void AddSmallMarks(const std::vector<Box>& small, double letter_height, std::vector<Phrase>& lines);
 
-// The lines without specks, strokes, dirt at the page's edge, and fragments inside larger lines.
-std::vector<Phrase> DropFalseLines(const std::vector<Phrase>& lines, cv::Size page,
-                                   double letter_height);
-
 }  // namespace platen::layout

@@ -5,6 +5,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "stages/layout/binarise.h"
+#include "stages/layout/false_lines.h"
 #include "stages/layout/gutters.h"
 #include "stages/layout/letter_height.h"
 #include "stages/layout/letters.h"
@@ -23,7 +24,12 @@ constexpr double kHighestLetters = 34;
 constexpr double kBestLetters = 16;
 constexpr double kSmallestScale = 0.15;
 constexpr double kLargestScale = 3.0;
-constexpr double kLongestSide = 5200;   // pixels, after scaling again
+constexpr double kLongestSide = 5200;  // pixels, after scaling again
+constexpr size_t kMostComponents = 200'000;
+// Noise: so many components, and LineContrast below this; or so many lines.
+constexpr size_t kNoiseComponents = 2'000;
+constexpr double kNoiseContrast = 1.6;
+constexpr size_t kMostLines = 3'000;
 constexpr double kSmallestSkew = 0.08;  // degrees: less moves nothing by a pixel
 
 cv::Mat Scaled(const cv::Mat& grey, double scale) {
@@ -41,6 +47,12 @@ std::optional<WorkingPage> PrepareAt(const cv::Mat& grey, double scale) {
   page.flat = FlattenLight(Scaled(grey, scale));
   page.ink = Binarise(page.flat);
   page.components = FindComponents(page.ink);
+  if (page.components.items.size() > kMostComponents) {
+    cv::medianBlur(page.flat, page.flat, 3);
+    page.ink = Binarise(page.flat);
+    page.components = FindComponents(page.ink);
+  }
+  if (page.components.items.size() > kMostComponents) return page;
   const std::optional<double> letter_height = LetterHeight(page.components.items);
   if (!letter_height) return std::nullopt;
   page.letter_height = *letter_height;
@@ -67,7 +79,7 @@ std::optional<WorkingPage> PrepareWorkingPage(const cv::Mat& grey) {
   const double long_side = std::max(grey.rows, grey.cols);
   const double scale = std::min(1.0, kLongSide / long_side);
   std::optional<WorkingPage> page = PrepareAt(grey, scale);
-  if (!page) return page;
+  if (!page || page->letter_height == 0) return page;
   if (page->letter_height >= kLowestLetters && page->letter_height <= kHighestLetters) return page;
   const double better =
       std::clamp(scale * kBestLetters / page->letter_height, kSmallestScale, kLargestScale);
@@ -79,6 +91,11 @@ PageLines FindLines(WorkingPage& page) {
   const double xh = page.letter_height;
   PageLines found;
   found.skew_degrees = FindSkew(page.components.items, xh);
+  if (page.components.items.size() > kNoiseComponents &&
+      LineContrast(page.components.items, xh, found.skew_degrees) < kNoiseContrast) {
+    found.noise = true;
+    return found;
+  }
   found.to_straight = Straighten(found.skew_degrees, page);
   const std::vector<VerticalRuling> verticals = RemoveRulings(xh, page.ink);
   page.components = FindComponents(page.ink);
@@ -88,7 +105,12 @@ PageLines FindLines(WorkingPage& page) {
   const Gutters gutters(letters.core, size, xh);
   std::vector<Phrase> lines = JoinPhrases(FindPhrases(letters, xh), gutters, verticals, xh);
   AddSmallMarks(letters.small, xh, lines);
-  lines = DropFalseLines(lines, size, xh);
+  lines = DropFalseLines(lines, {size, xh, found.skew_degrees});
+
+  if (lines.size() > kMostLines) {
+    found.noise = true;
+    return found;
+  }
 
   std::vector<Box> boxes;
   for (const Phrase& line : lines) boxes.push_back(line.box);

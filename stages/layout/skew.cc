@@ -31,9 +31,10 @@ std::vector<BaselinePoint> BaselinePoints(const std::vector<Component>& componen
   return points;
 }
 
-// Sum of squares of the histogram of the points' heights along lines at this angle: large when the
-// points fall into few bins. A point is shared between two bins in proportion.
-double Sharpness(const std::vector<BaselinePoint>& points, double bin, double degrees) {
+// Histogram of the points' heights along lines at this angle. A point is shared between two bins in
+// proportion.
+std::vector<double> HeightHistogram(const std::vector<BaselinePoint>& points, double bin,
+                                    double degrees) {
   const double slope = std::tan(degrees * std::numbers::pi / 180);
   double lowest = points.front().y - points.front().x * slope;
   double highest = lowest;
@@ -50,8 +51,13 @@ double Sharpness(const std::vector<BaselinePoint>& points, double bin, double de
     histogram[i] += p.weight * (1 - share);
     histogram[i + 1] += p.weight * share;
   }
+  return histogram;
+}
+
+// Sum of squares of that histogram: large when the points fall into few bins.
+double Sharpness(const std::vector<BaselinePoint>& points, double bin, double degrees) {
   double sum = 0;
-  for (double h : histogram) sum += h * h;
+  for (double h : HeightHistogram(points, bin, degrees)) sum += h * h;
   return sum;
 }
 
@@ -83,6 +89,19 @@ double FindSkew(const std::vector<Component>& components, double letter_height) 
   const Peak fine = SharpestAngle(points, bin, coarse.degrees - kCoarseStep, kFineStep, fine_steps);
   if (fine.sharpness < kClearlySharper * Sharpness(points, bin, 0)) return 0;
   return fine.degrees;
+}
+
+double LineContrast(const std::vector<Component>& components, double letter_height,
+                    double skew_degrees) {
+  const std::vector<BaselinePoint> points = BaselinePoints(components, letter_height);
+  if (points.size() < kFewestLetters) return 0;
+  double sum = 0, squares = 0;
+  const std::vector<double> histogram = HeightHistogram(points, letter_height / 4, skew_degrees);
+  for (double h : histogram) {
+    sum += h;
+    squares += h * h;
+  }
+  return squares * static_cast<double>(histogram.size()) / (sum * sum);
 }
 
 }  // namespace platen::layout
