@@ -124,7 +124,7 @@ std::string InspectReportJson(const InspectReport& report) {
   out["unexpected"] = report.unexpected;
   out["embedding_copy"] = CopyJson(report.embedding_copy);
   out["head_copy"] = CopyJson(report.head_copy);
-  return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return out.dump(1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace platen

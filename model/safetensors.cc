@@ -28,6 +28,15 @@ constexpr const char* kMetadataKey = "__metadata__";
   throw Error(ErrorKind::kModel, {.file = file, .field = tensor, .offset = offset}, reason);
 }
 
+// What lies in a clone whose large files were not fetched.
+void RefuseLfsPointer(const MappedFile& file) {
+  constexpr std::string_view kPointerStart = "version https://git-lfs";
+  const std::string_view text(reinterpret_cast<const char*>(file.data().data()),
+                              file.data().size());
+  if (!text.starts_with(kPointerStart)) return;
+  Fail(file.path(), {}, 0, "is a Git LFS pointer, not the weights; fetch them with git lfs pull");
+}
+
 // Length of the JSON header; it and the length field lie inside the file.
 uint64_t HeaderLength(const MappedFile& file) {
   const std::span<const std::byte> data = file.data();
@@ -152,6 +161,7 @@ void CheckCoverage(const MappedFile& file, const std::vector<StoredTensor>& tens
 }  // namespace
 
 std::vector<StoredTensor> ReadSafetensors(const MappedFile& file) {
+  RefuseLfsPointer(file);
   const uint64_t header_length = HeaderLength(file);
   const uint64_t data_start = kLengthBytes + header_length;
   const std::string_view text(reinterpret_cast<const char*>(file.data().data()) + kLengthBytes,

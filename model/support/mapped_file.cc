@@ -20,7 +20,9 @@ namespace {
 
 class FileDescriptor {
  public:
-  explicit FileDescriptor(const std::string& path) : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  // O_NONBLOCK: opening a named pipe returns at once and is refused below; regular files ignore it.
+  explicit FileDescriptor(const std::string& path)
+      : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     if (fd_ < 0) Fail(path, std::string("cannot open: ") + std::strerror(errno));
   }
   FileDescriptor(const FileDescriptor&) = delete;

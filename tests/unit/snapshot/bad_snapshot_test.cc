@@ -1,5 +1,6 @@
 // Damaged snapshots: each is refused with an error that says where the damage is.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <map>
 #include <optional>
@@ -225,6 +226,34 @@ TEST(BadSnapshot, RandomDamageIsAnErrorOrHarmless) {
     }
   }
   EXPECT_GT(refused, kRounds) << "the damage is too mild to test anything";
+}
+
+TEST(BadSnapshot, AGitLfsPointerIsNamedAsSuch) {
+  const TempFolder folder;
+  CopySnapshot(TinyA(), folder);
+  folder.Write("model.safetensors",
+               "version https://git-lfs.github.com/spec/v1\noid sha256:0123\nsize 2650579464\n");
+  const std::optional<Error> error = LoadingError(folder.path());
+  ASSERT_TRUE(error);
+  EXPECT_NE(error->reason().find("git lfs pull"), std::string::npos);
+}
+
+TEST(BadSnapshot, APipeOrFolderInPlaceOfAFileIsRefusedAtOnce) {
+  for (const std::string name : {"config.json", "tokenizer.json", "model.safetensors"}) {
+    for (const bool pipe : {true, false}) {
+      const TempFolder folder;
+      CopySnapshot(TinyA(), folder);
+      std::filesystem::remove(folder / name);
+      if (pipe) {
+        ASSERT_EQ(mkfifo((folder / name).c_str(), 0600), 0);
+      } else {
+        std::filesystem::create_directory(folder / name);
+      }
+      const std::optional<Error> error = LoadingError(folder.path());
+      ASSERT_TRUE(error) << name;
+      EXPECT_EQ(error->location().file, folder / name);
+    }
+  }
 }
 
 TEST(BadSnapshot, ShardsMustAgreeWithTheirIndex) {
