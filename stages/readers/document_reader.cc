@@ -95,15 +95,17 @@ class SingleImageReader : public DocumentReader {
   DocumentFormat format() const override { return format_; }
   int num_pages() const override { return 1; }
 
-  PageImage ReadPage([[maybe_unused]] int index) const override {
+  PageImage ReadPage(int index) const override {
     assert(index == 0);
-    const std::vector<uint8_t> bytes = ReadInputFile(path_, limits_.max_file_bytes);
-    // The file may have changed since it was opened.
-    const auto* head = reinterpret_cast<const char*>(bytes.data());
-    if (FormatOf({head, std::min(bytes.size(), kHeadBytes)}) != format_) {
-      ThrowUnreadable(path_, "the file changed while it was read");
-    }
-    return Decode(format_, {path_, bytes}, limits_);
+    return ReadNumberedPage(path_, index, 1, [this] {
+      const std::vector<uint8_t> bytes = ReadInputFile(path_, limits_.max_file_bytes);
+      // The file may have changed since it was opened.
+      const auto* head = reinterpret_cast<const char*>(bytes.data());
+      if (FormatOf({head, std::min(bytes.size(), kHeadBytes)}) != format_) {
+        ThrowUnreadable(path_, "the file changed while it was read");
+      }
+      return Decode(format_, {path_, bytes}, limits_);
+    });
   }
 
  private:

@@ -1,7 +1,9 @@
-// Readers of documents with several pages, and what they share.
+// Readers of documents with several pages, and what all readers share.
 #pragma once
 
 #include <memory>
+#include <new>
+#include <stdexcept>
 #include <string>
 
 #include "model/support/error.h"
@@ -13,11 +15,21 @@ namespace platen {
 std::unique_ptr<DocumentReader> OpenTiff(const std::string& path, const ReadLimits& limits);
 std::unique_ptr<DocumentReader> OpenPdf(const std::string& path, const ReadLimits& limits);
 
-// Runs `read` and adds the page's number to any Error that leaves it.
+// Runs `read`. Any Error that leaves it gets the page's number, if there are several; running out
+// of memory becomes an Error, since it is the file that asked for it.
 template <class Read>
 PageImage ReadNumberedPage(const std::string& path, int index, int num_pages, Read read) {
+  const auto read_within_memory = [&]() -> PageImage {
+    try {
+      return read();
+    } catch (const std::bad_alloc&) {
+    } catch (const std::length_error&) {  // more than a vector can hold
+    }
+    throw Error(ErrorKind::kInput, {.file = path, .field = {}},
+                "there is not enough memory to read the image");
+  };
   try {
-    return read();
+    return read_within_memory();
   } catch (const Error& error) {
     if (num_pages == 1) throw;
     throw Error(error.kind(),

@@ -276,6 +276,9 @@ def make_tiff():
     rgb_strips = strips_of([r.tobytes() for r in RGB], 8)
     rgb = tiff(rgb_strips, 8, 3, 2, [(296, 3, [3])])
     put("rgb8.tif", rgb, RGB)
+    put("rgb8.private_tag.tif", tiff(rgb_strips, 8, 3, 2, [(65000, 3, [1])]), RGB)
+    put("rgb8.six_samples.planes.tif", converted(tiff([np.dstack([RGB, ALPHA, ALPHA, ALPHA]).tobytes()], 8, 6, 2, [(338, 3, [0, 0, 2])]),
+                                                 "-p", "separate"), RGB, white=on_white(RGB, ALPHA), pillow=False)
     for name, kind in (("lzw", "lzw:2"), ("deflate", "zip:2"), ("packbits", "packbits")):
         put(f"rgb8.{name}.tif", converted(rgb, "-c", kind), RGB)
     put("rgb16.lzw.tif", converted(tiff([RGB16.tobytes()], 16, 3, 2), "-c", "lzw:2", "-B"), RGB, pillow=False)
