@@ -65,7 +65,7 @@ def scan(ink: Image.Image, size: float, dice: Dice) -> np.ndarray:
         speck = dice.rng.random(mask.shape, dtype=np.float32)
         p = dice.uniform(0.001, 0.012)
         image = np.where(speck < p, 0, np.where(speck > 1 - p, 255, image))
-    if dice.chance(0.13) and size >= 18:
+    if dice.chance(0.35) and size >= 16:
         middle = (paper + black) / 2 + dice.uniform(-0.18, 0.18) * (paper - black)
         image = np.where(image > middle, 255.0, 0.0)
     out = np.clip(image, 0, 255).astype(np.uint8)

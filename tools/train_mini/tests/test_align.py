@@ -19,8 +19,8 @@ def test_first_step_of_every_character_is_found():
 
 
 def test_repeated_characters_need_a_blank_between():
-    starts = forced_align(scores([1, 1, 0, 1, 0, 0]), [[1, 1]])
-    assert starts.tolist() == [[0, 3]]
+    assert forced_align(scores([1, 1, 0, 1, 0, 0]), [[1, 1]]).tolist() == [[0, 3]]
+    assert forced_align(scores([1, 1, 1]), [[1, 1]]).tolist() == [[0, 2]]
 
 
 def test_impossible_targets_are_marked_unknown():
