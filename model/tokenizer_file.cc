@@ -14,8 +14,8 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kMaxFileBytes = 64 << 20;  // the released model's file has 6.8 MB
-constexpr TokenId kMaxTokenId = (1 << 22) - 1;
-constexpr size_t kMaxMerges = 4'000'000;
+constexpr TokenId kMaxTokenId = (1 << 20) - 1;
+constexpr size_t kMaxMerges = 2'000'000;
 constexpr size_t kMaxTokenBytes = 4096;
 constexpr size_t kMaxAddedTokens = 10'000;
 constexpr size_t kMaxAddedTokenBytes = 256;

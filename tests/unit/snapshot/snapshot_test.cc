@@ -10,6 +10,7 @@
 
 #include "model/support/error.h"
 #include "tests/support/npy.h"
+#include "tests/support/snapshot_edits.h"
 
 namespace platen {
 namespace {
@@ -52,6 +53,73 @@ TEST(LoadSnapshot, LoadsTheBundledModel) {
   EXPECT_EQ(snapshot.config.reading.granularity, ReadingConfig::Granularity::kLine);
   EXPECT_EQ(snapshot.config.reading.prompts.at("text"), "Text Recognition:");
   EXPECT_TRUE(snapshot.warnings.empty());
+}
+
+// A copy of tiny-a with edits applied.
+Snapshot LoadEdited(const std::vector<nlohmann::json>& edits) {
+  const testing::TempFolder folder;
+  testing::CopySnapshot(SourcePath("tests/golden/snapshots/tiny-a"), folder);
+  for (const nlohmann::json& edit : edits) testing::ApplyEdit(edit, folder);
+  return LoadSnapshot(folder.path());
+}
+
+nlohmann::json SetConfig(const nlohmann::json& path, const nlohmann::json& value) {
+  return {{"op", "json_set"}, {"file", "config.json"}, {"path", path}, {"value", value}};
+}
+
+TEST(LoadSnapshot, DoesWithoutADraftLayerIfTheConfigSaysSo) {
+  const Snapshot snapshot = LoadEdited({SetConfig({"text_config", "num_nextn_predict_layers"}, 0)});
+  EXPECT_EQ(snapshot.config.text.num_mtp_layers, 0);
+  ASSERT_EQ(snapshot.warnings.size(), 1U);  // the draft layer's 16 tensors are still in the file
+  EXPECT_NE(snapshot.warnings[0].find("16 tensors"), std::string::npos) << snapshot.warnings[0];
+}
+
+TEST(LoadSnapshot, DoesWithoutTheDraftLayersCopies) {
+  const std::string mtp = "model.language_model.layers.3.";
+  const Snapshot snapshot =
+      LoadEdited({{{"op", "drop_tensor"}, {"tensor", mtp + "embed_tokens.weight"}},
+                  {{"op", "drop_tensor"}, {"tensor", mtp + "shared_head.head.weight"}}});
+  EXPECT_TRUE(snapshot.warnings.empty());
+}
+
+TEST(LoadSnapshot, NeedsTheHeadUnlessItIsTied) {
+  const nlohmann::json drop = {{"op", "drop_tensor"}, {"tensor", "lm_head.weight"}};
+  EXPECT_THROW(LoadEdited({drop}), Error);
+  EXPECT_TRUE(LoadEdited({drop, SetConfig({"tie_word_embeddings"}, true)}).warnings.empty());
+  // A tied head that is stored all the same does no harm.
+  EXPECT_TRUE(LoadEdited({SetConfig({"tie_word_embeddings"}, true)}).warnings.empty());
+}
+
+TEST(LoadSnapshot, MixesFloatTypes) {
+  const Snapshot snapshot = LoadEdited(
+      {{{"op", "header_set"}, {"tensor", "lm_head.weight"}, {"field", "dtype"}, {"value", "F16"}}});
+  EXPECT_EQ(snapshot.checkpoint.Find("lm_head.weight")->dtype, DType::kF16);
+}
+
+TEST(LoadSnapshot, ChecksTokenIdsAgainstTheTokenizer) {
+  const auto refused_field = [](const std::vector<nlohmann::json>& edits) -> std::string {
+    try {
+      LoadEdited(edits);
+      return "accepted";
+    } catch (const Error& error) {
+      return error.location().field;
+    }
+  };
+  EXPECT_EQ(refused_field({SetConfig({"image_token_id"}, 906)}), "image_token_id");
+  EXPECT_EQ(refused_field({SetConfig({"image_start_token_id"}, 885)}), "image_start_token_id");
+  const nlohmann::json generation = {{"op", "delete"}, {"file", "generation_config.json"}};
+  EXPECT_EQ(refused_field({generation, SetConfig({"text_config", "eos_token_id"}, {873, 65})}),
+            "eos_token_id");
+  const nlohmann::json rename_tag = {{"op", "json_set"},
+                                     {"file", "tokenizer.json"},
+                                     {"path", {"added_tokens", 7, "content"}},
+                                     {"value", "<|nobody|>"}};
+  EXPECT_EQ(refused_field({rename_tag}), "added_tokens");
+  const nlohmann::json large_id = {{"op", "json_set"},
+                                   {"file", "tokenizer.json"},
+                                   {"path", {"added_tokens", 35, "id"}},
+                                   {"value", 912}};
+  EXPECT_EQ(refused_field({large_id}), "text_config.vocab_size");
 }
 
 TEST(LoadSnapshot, RefusesAFolderThatIsNotThere) {
