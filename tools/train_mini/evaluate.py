@@ -1,7 +1,9 @@
 """Score snapshots beside Tesseract on fresh held-out lines, and measure draft acceptance.
 
 Fonts, texts and (unless --seed is given) the random seed are ones that training has never seen.
-Half of the lines are clean print, half have scan damage.  The seed is printed, so any result can be
+Half of the lines are clean print, half have scan damage; crops have the errors that the layout
+stage usually makes.  The seed
+usually makes.  The seed is printed, so any result can be
 repeated.  Every snapshot is also decoded with 1, 2 and 3 drafts; the text must not change.
 """
 

@@ -22,6 +22,8 @@ HEIGHT = 28
 X_HEIGHT = 11.0
 BASELINE = 20.0
 MAX_WIDTH = 28 * 25
+# Share of training lines whose width is stretched to a multiple of the height, not padded to it.
+STRETCHED_SHARE = 0.25
 # Share of lines with scan damage when the caller does not say.
 DEGRADED_SHARE = 0.7
 # How many pixels of an unusually long ascender or descender a crop may lose.
@@ -53,9 +55,14 @@ class Placement:
 
 
 class Renderer:
-    """Draws lines with random fonts and scan-like damage."""
+    """Draws lines with random fonts and scan-like damage.
+
+    ``held_out``: the fonts kept for evaluation, and crops as the layout stage cuts them; otherwise
+    the training fonts, and also crops whose scale and place are clearly wrong.
+    """
 
     def __init__(self, font_dir: Path, font_list: Path, held_out: bool, seed: int) -> None:
+        self.usual_crops = held_out
         files = [FontFile(**d) for d in json.loads(font_list.read_text())]
         self.fonts = [f for f in files if (f.family in HELD_OUT_FAMILIES) == held_out]
         weights = np.array([f.weight for f in self.fonts])
@@ -104,9 +111,13 @@ class Renderer:
         """
         dice = self.dice
         u = dice.rng.random()
-        low, high = (0.88, 1.13) if u < 0.72 else (0.78, 1.25) if u < 0.90 else (0.62, 0.85)
+        if self.usual_crops or u < 0.72:
+            low, high = 0.88, 1.13
+        else:
+            low, high = (0.78, 1.25) if u < 0.90 else (0.62, 0.85)
         scale = dice.uniform(low, high)
-        shift = dice.uniform(-1.5, 1.5) if dice.chance(0.75) else dice.uniform(-3.0, 3.0)
+        near = dice.chance(0.75) or self.usual_crops
+        shift = dice.uniform(-1.5, 1.5) if near else dice.uniform(-3.0, 3.0)
         x_height, above, below = self.x_height(font), BASELINE + shift, HEIGHT - BASELINE - shift
         target = min(
             X_HEIGHT * scale,
@@ -158,7 +169,7 @@ class Renderer:
         for chunk, advance in zip(p.chunks, p.advances):
             pen.text((x, p.baseline), chunk, fill=255, font=face, anchor="ls")
             x += advance
-        if self.dice.chance(0.05):
+        if self.dice.chance(0.05) and not self.usual_crops:
             canvas = self.crop_to_ink(canvas, (font.ascent + font.descent) * size)
         elif self.dice.chance(0.30 if degraded else 0.12) and len(text) > 3:
             self.draw_neighbours(canvas, text, face, size, p)
@@ -213,18 +224,25 @@ class Renderer:
         else:
             original = damage.clean_print(ink, self.dice)
         filters = [Image.Resampling.BICUBIC, Image.Resampling.BILINEAR, Image.Resampling.LANCZOS]
-        small = to_line_height(
-            original, Image.Resampling(self.dice.rng.choice(filters, p=[0.7, 0.15, 0.15]))
-        )
+        resample = Image.Resampling(self.dice.rng.choice(filters, p=[0.7, 0.15, 0.15]))
+        stretch = self.dice.chance(STRETCHED_SHARE) and not self.usual_crops
+        small = to_line_height(original, resample, stretch)
         if small.shape[1] > MAX_WIDTH:
             return None
         return Line(text, small, original, font.family, degraded)
 
 
-def to_line_height(
-    image: np.ndarray, resample: Image.Resampling = Image.Resampling.BICUBIC
-) -> np.ndarray:
-    """Scale to 28 px height with the width rounded to a multiple of 28 (as smart_resize does)."""
+def to_line_height(image: np.ndarray, resample: Image.Resampling, stretch: bool) -> np.ndarray:
+    """Scale to 28 px height and bring the width to a multiple of 28.
+
+    The layout stage pads with paper; ``stretch`` changes the width instead, as the image processor
+    does with crops of any width.
+    """
     h, w = image.shape
-    width = max(HEIGHT, round(w * HEIGHT / h / HEIGHT) * HEIGHT)
-    return np.asarray(Image.fromarray(image).resize((width, HEIGHT), resample))
+    exact = max(1, round(w * HEIGHT / h))
+    width = HEIGHT * (max(1, round(exact / HEIGHT)) if stretch else -(-exact // HEIGHT))
+    target = width if stretch else exact
+    small = np.asarray(Image.fromarray(image).resize((target, HEIGHT), resample))
+    left = (width - target) // 2
+    paper = int(np.median(small[:, [0, -1]]))
+    return np.pad(small, ((0, 0), (left, width - target - left)), constant_values=paper)

@@ -92,9 +92,28 @@ def test_a_long_ascender_is_not_cut_off(renderer):
         assert 1.1 * 40 - baseline <= 0.71 * height / HEIGHT
 
 
-def test_widths_are_multiples_of_the_height():
+@pytest.mark.parametrize("stretch", [False, True])
+def test_widths_are_multiples_of_the_height(stretch):
     for width in (1, 60, 100, 333):
-        assert to_line_height(np.zeros((50, width), np.uint8)).shape[1] % HEIGHT == 0
+        line = to_line_height(np.zeros((50, width), np.uint8), Image.Resampling.BICUBIC, stretch)
+        assert line.shape[0] == HEIGHT and line.shape[1] % HEIGHT == 0
+
+
+def test_padding_keeps_the_shape_of_letters_and_the_tone_of_paper():
+    page = np.full((28, 70), 200, np.uint8)
+    page[5:20, 10:60] = 0
+    line = to_line_height(page, Image.Resampling.BICUBIC, stretch=False)
+    assert line.shape[1] == 84
+    assert (line[10] < 100).sum() == 50
+    assert (line[:, :7] == 200).all() and (line[:, -7:] == 200).all()
+
+
+def test_evaluation_crops_have_only_the_usual_errors(renderer):
+    renderer.usual_crops = True
+    frames = np.array([renderer.frame(renderer.fonts[0], 40) for _ in range(1000)])
+    x_heights = 40 * 0.5 * HEIGHT / frames[:, 0]
+    assert x_heights.min() >= 0.879 * X_HEIGHT and x_heights.max() <= 1.131 * X_HEIGHT
+    assert abs(frames[:, 1] * HEIGHT / frames[:, 0] - BASELINE).max() <= 1.501
 
 
 def test_damage_is_a_function_of_the_seed():
