@@ -3,11 +3,14 @@
 #include <cmath>
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
+#include <optional>
+#include <utility>
 
 #include "stages/layout/blocks.h"
 #include "stages/layout/broken_strokes.h"
 #include "stages/layout/layout.h"
 #include "stages/layout/line_metrics.h"
+#include "stages/layout/orientation.h"
 #include "stages/layout/page_work.h"
 #include "stages/layout/quads.h"
 
@@ -25,7 +28,7 @@ cv::Mat ToGrey(const Image& page) {
   return grey;
 }
 
-BoxF BoundsOf(const std::array<PointF, 4>& quad, const Image& page) {
+BoxF BoundsOf(const std::array<PointF, 4>& quad, cv::Size page) {
   BoxF box = {quad[0].x, quad[0].y, quad[0].x, quad[0].y};
   for (const PointF& p : quad) {
     box = {std::min(box.x0, p.x), std::min(box.y0, p.y), std::max(box.x1, p.x),
@@ -39,7 +42,7 @@ BoxF BoundsOf(const std::array<PointF, 4>& quad, const Image& page) {
 // Takes lines from working pixels of the straightened page to page pixels.
 class LineWriter {
  public:
-  LineWriter(const WorkingPage& work, const PageLines& found, const Image& page)
+  LineWriter(const WorkingPage& work, const PageLines& found, cv::Size page)
       : page_(page), scale_(work.scale), letter_height_(work.letter_height) {
     cv::invertAffineTransform(found.to_straight, to_page_);
   }
@@ -66,15 +69,15 @@ class LineWriter {
   float ToPage(double working_pixels) const { return static_cast<float>(working_pixels / scale_); }
 
  private:
-  const Image& page_;
+  cv::Size page_;
   double scale_;
   double letter_height_;
   cv::Matx23d to_page_;
 };
 
 // The page as one region, for models that read whole pages.
-PageLayout WholePage(const Image& page) {
-  const auto width = static_cast<float>(page.width), height = static_cast<float>(page.height);
+PageLayout WholePage(cv::Size size) {
+  const auto width = static_cast<float>(size.width), height = static_cast<float>(size.height);
   LayoutLine region;
   region.quad = {{{0, 0}, {width, 0}, {width, height}, {0, height}}};
   region.box = {0, 0, width, height};
@@ -83,23 +86,69 @@ PageLayout WholePage(const Image& page) {
   return result;
 }
 
+void Turn(cv::RotateFlags turn, cv::Mat& grey) {
+  cv::Mat turned;
+  cv::rotate(grey, turned, turn);
+  grey = turned;
+}
+
+// The lines of a page that lies in any direction, and the turn that makes it upright.
+struct UprightPage {
+  layout::FoundPage found;
+  int rotation = 0;
+};
+
+// Turns the page if its lines are upside down, and takes that back if they still are then.
+void TurnUpsideUp(cv::Mat& grey, UprightPage& upright) {
+  const layout::FoundPage& found = upright.found;
+  if (!layout::IsUpsideDown(found.lines, found.page.letter_height)) return;
+  cv::Mat turned;
+  cv::rotate(grey, turned, cv::ROTATE_180);
+  std::optional<WorkingPage> page = layout::PrepareWorkingPage(turned);
+  if (!page || page->letter_height == 0) return;
+  PageLines lines = layout::FindLines(*page);
+  if (lines.noise || layout::IsUpsideDown(lines, page->letter_height)) return;
+  grey = turned;
+  upright.found = {std::move(*page), std::move(lines)};
+  upright.rotation += 180;
+}
+
+// Nothing if the page shows no letters. Leaves `grey` upright.
+std::optional<UprightPage> FindUpright(cv::Mat& grey) {
+  std::optional<WorkingPage> page = layout::PrepareWorkingPage(grey);
+  if (!page) return std::nullopt;
+  UprightPage upright;
+  if (page->letter_height > 0 &&
+      layout::LiesOnItsSide(page->components.items, page->letter_height)) {
+    Turn(cv::ROTATE_90_CLOCKWISE, grey);
+    upright.rotation = 90;
+    page = layout::PrepareWorkingPage(grey);
+    if (!page) return std::nullopt;
+  }
+  upright.found.page = std::move(*page);
+  if (upright.found.page.letter_height == 0) return upright;
+  upright.found.lines = layout::FindLines(upright.found.page);
+  if (!upright.found.lines.noise) TurnUpsideUp(grey, upright);
+  return upright;
+}
+
 class ClassicalDetector : public LayoutDetector {
  public:
   PageLayout Detect(const Image& page) const override {
     if (page.empty()) return {};
-    const cv::Mat grey = ToGrey(page);
-    std::optional<WorkingPage> work = layout::PrepareWorkingPage(grey);
-    if (!work) return {};
-    if (work->letter_height == 0) return WholePage(page);
-    layout::FoundPage found = {std::move(*work), {}};
-    found.lines = layout::FindLines(found.page);
-    if (found.lines.noise) return WholePage(page);
+    cv::Mat grey = ToGrey(page);
+    std::optional<UprightPage> upright = FindUpright(grey);
+    if (!upright) return {};
+    layout::FoundPage& found = upright->found;
+    if (found.page.letter_height == 0 || found.lines.noise) return WholePage(grey.size());
     layout::MendBrokenStrokes(grey, found);
-    return Describe(found.page, found.lines, page);
+    PageLayout result = Describe(found.page, found.lines, grey.size());
+    result.rotation = upright->rotation;
+    return result;
   }
 
  private:
-  static PageLayout Describe(const WorkingPage& work, const PageLines& found, const Image& page) {
+  static PageLayout Describe(const WorkingPage& work, const PageLines& found, cv::Size page) {
     std::vector<layout::Box> boxes;
     std::vector<double> slopes;
     for (const Phrase& line : found.lines) {

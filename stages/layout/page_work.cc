@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <opencv2/imgproc.hpp>
+#include <utility>
 
 #include "stages/layout/binarise.h"
 #include "stages/layout/false_lines.h"
@@ -99,7 +100,7 @@ PageLines FindLines(WorkingPage& page) {
   found.to_straight = Straighten(found.skew_degrees, page);
   const std::vector<VerticalRuling> verticals = RemoveRulings(xh, page.ink);
   page.components = FindComponents(page.ink);
-  const Letters letters = FindLetters(page.components, xh, found.skew_degrees);
+  Letters letters = FindLetters(page.components, xh, found.skew_degrees);
 
   const cv::Size size = page.ink.size();
   const Gutters gutters(letters.core, size, xh);
@@ -115,6 +116,7 @@ PageLines FindLines(WorkingPage& page) {
   std::vector<Box> boxes;
   for (const Phrase& line : lines) boxes.push_back(line.box);
   for (int i : ReadingOrder(boxes, xh)) found.lines.push_back(std::move(lines[i]));
+  found.small = std::move(letters.small);
   return found;
 }
 

@@ -27,6 +27,7 @@ struct PageLines {
   double skew_degrees = 0;
   cv::Matx23d to_straight;  // from working pixels to those of the straightened page
   std::vector<Phrase> lines;
+  std::vector<Box> small;  // dots, commas, accents, dirt
 };
 
 // `page` is upright. Changes its flat and ink.
