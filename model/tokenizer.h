@@ -1,7 +1,7 @@
 // Byte-level BPE of a Hugging Face tokenizer.json: text <-> token ids.
 //
 // Source: tokenizers 0.23 (BPE with ignore_merges, ByteLevel, Split by regular expression, added
-// tokens); docs/NUMERICS.md lists what is checked against it.
+// tokens); docs/SNAPSHOTS.md says where the two differ.
 #pragma once
 
 #include <memory>

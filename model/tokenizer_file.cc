@@ -193,8 +193,16 @@ class FileReader {
     } else if (!Place(id, std::move(entry), out)) {
       token.Fail("id", std::to_string(id) + " is taken by another token");
     }
-    if (!out.added.Add(content, id))
+    // The reference would keep the base entry's id.
+    const std::optional<std::string> bytes = BytesOfByteLevelText(content);
+    const std::optional<TokenId> base_id = bytes ? out.vocabulary.Find(*bytes) : std::nullopt;
+    if (base_id.value_or(id) != id) {
+      token.Fail("id", std::to_string(id) + ", but the vocabulary gives " + JsonExcerpt(content) +
+                           " the id " + std::to_string(*base_id));
+    }
+    if (!out.added.Add(content, id)) {
       token.Fail("content", JsonExcerpt(content) + " is given twice");
+    }
   }
 
   const JsonObject& root_;

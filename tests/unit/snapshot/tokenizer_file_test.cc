@@ -113,6 +113,17 @@ TEST(TokenizerFile, AcceptsMergesAsTextAndAsPairs) {
   EXPECT_EQ(pairs.num_merges(), texts.num_merges());
 }
 
+TEST(TokenizerFile, AnAddedTokenMayRepeatABaseEntryUnderTheSameId) {
+  json document = TinyA();
+  const TokenId the = document["model"]["vocab"]["the"];
+  json& token = document["added_tokens"][35];
+  token["content"] = "the";
+  token["id"] = the;
+  EXPECT_EQ(RefusedAt(document), "accepted");
+  token["id"] = 908;
+  EXPECT_EQ(RefusedAt(document), "added_tokens[35].id");
+}
+
 TEST(AddedTokens, MatchLeftmostThenLongest) {
   AddedTokens tokens;
   EXPECT_TRUE(tokens.Add("<a>", 1));
