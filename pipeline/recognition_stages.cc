@@ -137,6 +137,9 @@ DecodeStage::Round DecodeStage::OnTick() {
   for (const std::unique_ptr<Reading>& reading : finished) {
     Region& region = *reading->region;
     region.recognition = recognizer_.Result(*reading);
+    if (region.recognition.finish == FinishReason::kFailed) {
+      region.error = region.recognition.error;
+    }
     counters_.Add(&Progress::tokens, static_cast<int64_t>(region.recognition.tokens.size()));
     if (PageSlot* page = Close(region)) round.finished_pages.push_back(page);
   }

@@ -1,0 +1,25 @@
+// The subcommands. Each parses its words, does its work and returns an exit code; it throws Error
+// for what main.cc turns into a message and an exit code.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace platen {
+
+using Words = std::vector<std::string>;
+
+int RunOcrCommand(const Words& words);
+int RunInspectCommand(const Words& words);
+int RunForwardCommand(const Words& words);
+int RunDoctorCommand(const Words& words);
+int RunHelpCommand(const Words& words);
+
+struct Command {
+  const char* name;
+  const char* summary;
+  int (*run)(const Words& words);
+};
+const std::vector<Command>& Commands();
+
+}  // namespace platen

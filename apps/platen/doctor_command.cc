@@ -1,0 +1,153 @@
+// platen doctor: what this machine offers and what will be used.
+
+#include <dlfcn.h>
+#include <stdio.h>  // jpeglib.h needs FILE
+
+#include <jpeglib.h>
+#include <png.h>
+#include <tbb/version.h>
+#include <tiffio.h>
+#include <unistd.h>
+#include <webp/decode.h>
+
+#include <boost/version.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <opencv2/core/version.hpp>
+#include <sstream>
+
+#include "apps/platen/commands.h"
+#include "apps/platen/exit_codes.h"
+#include "apps/platen/hardware.h"
+#include "apps/platen/help.h"
+#include "apps/platen/locate.h"
+#include "apps/platen/ocr_options.h"
+#include "apps/platen/settings.h"
+#include "model/kernels/kernels.h"
+#include "model/snapshot.h"
+#include "model/support/error.h"
+
+namespace platen {
+namespace {
+
+const OptionTable& DoctorOptions() {
+  static const OptionTable table = {
+      {.name = "model", .value_name = "DIR", .group = "Options",
+       .help = "Snapshot folder to check; without it the bundled model.",
+       .environment = "PLATEN_MODEL"},
+      {.name = "help", .type = OptionType::kFlag, .default_value = "false",
+       .group = "Options", .help = "Show this help.", .short_name = 'h'},
+  };
+  return table;
+}
+
+void Row(const char* name, const std::string& value) {
+  std::printf("%-14s %s\n", name, value.c_str());
+}
+
+std::string Joined(const std::vector<std::string>& items) {
+  std::string text;
+  for (const std::string& item : items) text += (text.empty() ? "" : " ") + item;
+  return text.empty() ? "none" : text;
+}
+
+std::string Gibibytes(int64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.1f GiB", static_cast<double>(bytes) / (1 << 30));
+  return text;
+}
+
+std::string FindOnPath(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string candidate = folder + "/" + program;
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return "";
+}
+
+void PrintMachine() {
+  Row("cpu", CpuName());
+  Row("features", Joined(CpuFeatures()));
+  std::vector<std::string> usable;
+  for (const char* name : {"avx512-vnni", "avx512", "avx2", "scalar"}) {
+    if (FindKernels(name) != nullptr) usable.emplace_back(name);
+  }
+  Row("kernels", std::string(BestKernels().name) + " (usable: " + Joined(usable) + ")");
+  Row("threads", std::to_string(AvailableCpus()) + " by default (CPUs this process may use)");
+  Row("memory", Gibibytes(TotalMemoryBytes()) + ", " + Gibibytes(AvailableMemoryBytes()) +
+                    " available");
+}
+
+void PrintLibraries() {
+  Row("oneTBB", std::to_string(TBB_runtime_interface_version() / 1000) + " interface " +
+                    std::to_string(TBB_runtime_interface_version()) + " (built against " +
+                    std::to_string(TBB_VERSION_MAJOR) + "." + std::to_string(TBB_VERSION_MINOR) +
+                    ")");
+  Row("OpenCV", CV_VERSION);
+  // OpenCV brings OpenBLAS into the process; platen has kernels of its own and leaves it idle.
+  using CoreName = char* (*)();
+  const auto core_name =
+      reinterpret_cast<CoreName>(::dlsym(RTLD_DEFAULT, "openblas_get_corename"));
+  Row("OpenBLAS", core_name == nullptr ? "not loaded"
+                                       : std::string("loaded by OpenCV, not used (core type ") +
+                                             core_name() + ")");
+  Row("Boost", BOOST_LIB_VERSION);
+  Row("JSON", std::to_string(NLOHMANN_JSON_VERSION_MAJOR) + "." +
+                  std::to_string(NLOHMANN_JSON_VERSION_MINOR) + "." +
+                  std::to_string(NLOHMANN_JSON_VERSION_PATCH));
+  Row("libjpeg", std::to_string(JPEG_LIB_VERSION));
+  Row("libpng", png_get_libpng_ver(nullptr));
+  const std::string tiff = TIFFGetVersion();
+  Row("libtiff", tiff.substr(0, tiff.find('\n')));
+  const int webp = WebPGetDecoderVersion();
+  Row("libwebp", std::to_string(webp >> 16) + "." + std::to_string((webp >> 8) & 255) + "." +
+                     std::to_string(webp & 255));
+}
+
+// True if PDF files can be read.
+bool PrintPoppler() {
+  const std::string info = FindOnPath("pdfinfo"), render = FindOnPath("pdftoppm");
+  const bool found = !info.empty() && !render.empty();
+  Row("PDF", found ? render : "pdfinfo or pdftoppm is missing: install poppler-utils to read PDF");
+  return found;
+}
+
+bool PrintModel(const std::string& given) {
+  try {
+    const std::string dir = LocateModel(given);
+    const Snapshot snapshot = LoadSnapshot(dir);
+    Row("model", dir + ": usable, reads by " +
+                     GranularityName(snapshot.config.reading.granularity));
+    return true;
+  } catch (const Error& e) {
+    Row("model", std::string("not usable: ") + e.what());
+    return false;
+  }
+}
+
+}  // namespace
+
+int RunDoctorCommand(const Words& words) {
+  const Settings settings = ParseSettings(DoctorOptions(), words);
+  if (settings.Flag("help")) {
+    std::printf(
+        "Usage: platen doctor [--model DIR]\n\n"
+        "Shows what this machine offers and what platen will use. Exit code 3 if the model cannot\n"
+        "be used.\n%s",
+        OptionHelp(DoctorOptions()).c_str());
+    return kExitDone;
+  }
+  if (!settings.positional().empty()) {
+    throw Error(ErrorKind::kUsage, {"", settings.positional()[0]}, "doctor takes no arguments");
+  }
+  Row("platen", PLATEN_VERSION);
+  PrintMachine();
+  PrintLibraries();
+  PrintPoppler();
+  return PrintModel(settings.Text("model")) ? kExitDone : kExitEnvironment;
+}
+
+}  // namespace platen

@@ -1,0 +1,15 @@
+// What this machine offers, for reports.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace platen {
+
+std::string CpuName();                      // as /proc/cpuinfo has it
+std::vector<std::string> CpuFeatures();     // of those the kernels know: "avx2", "fma", ...
+int64_t TotalMemoryBytes();
+int64_t AvailableMemoryBytes();
+
+}  // namespace platen

@@ -1,0 +1,89 @@
+// platen: one program, several commands.
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "apps/platen/commands.h"
+#include "apps/platen/exit_codes.h"
+#include "apps/platen/log.h"
+#include "apps/platen/option_table.h"
+#include "model/support/error.h"
+
+namespace platen {
+
+const std::vector<Command>& Commands() {
+  static const std::vector<Command> commands = {
+      {"ocr", "read scans and write their text", RunOcrCommand},
+      {"inspect", "check and describe a model snapshot", RunInspectCommand},
+#ifdef PLATEN_HAS_FORWARD
+      {"forward", "run one request through the model and show what comes out", RunForwardCommand},
+#endif
+      {"doctor", "show what this machine offers and what will be used", RunDoctorCommand},
+      {"help", "show this help, or that of a command", RunHelpCommand},
+  };
+  return commands;
+}
+
+namespace {
+
+// OpenCV links OpenBLAS, which starts threads of its own when it is loaded; platen never uses them
+// and --threads counts every thread. The variable is read before main, so the program starts again.
+void StartWithoutBlasThreads(char** argv) {
+  const char* threads = std::getenv("OPENBLAS_NUM_THREADS");
+  if (threads != nullptr && std::strcmp(threads, "1") == 0) return;
+  ::setenv("OPENBLAS_NUM_THREADS", "1", /*overwrite=*/1);
+  ::execv("/proc/self/exe", argv);  // if it fails there are a few idle threads more
+}
+
+int Dispatch(const Words& words) {
+  if (words.empty()) {
+    RunHelpCommand({});
+    return kExitUsage;
+  }
+  const std::string& name = words[0];
+  if (name == "--version" || name == "version") {
+    std::printf("platen %s\n", PLATEN_VERSION);
+    return kExitDone;
+  }
+  if (name == "--help" || name == "-h") return RunHelpCommand({});
+  for (const Command& command : Commands()) {
+    if (name == command.name) return command.run({words.begin() + 1, words.end()});
+  }
+  return RunHelpCommand({name});  // says what may have been meant
+}
+
+int ExitCodeOf(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kUsage: return kExitUsage;
+    case ErrorKind::kInput: return kExitSomeFailed;
+    case ErrorKind::kModel:
+    case ErrorKind::kEnvironment: return kExitEnvironment;
+  }
+  return kExitEnvironment;
+}
+
+int Main(int argc, char** argv) {
+  try {
+    return Dispatch(Words(argv + 1, argv + argc));
+  } catch (const Error& e) {
+    Log(LogLevel::kError, e.what());
+    return ExitCodeOf(e.kind());
+  } catch (const std::bad_alloc&) {
+    Log(LogLevel::kError, "not enough memory; fewer --slots or a smaller --kv-cache-mib need less");
+  } catch (const std::exception& e) {
+    Log(LogLevel::kError, e.what());
+  }
+  return kExitEnvironment;
+}
+
+}  // namespace
+}  // namespace platen
+
+int main(int argc, char** argv) {
+  platen::StartWithoutBlasThreads(argv);
+  return platen::Main(argc, argv);
+}

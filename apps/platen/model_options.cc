@@ -1,0 +1,75 @@
+#include "apps/platen/model_options.h"
+
+#include <cstdio>
+
+#include "apps/platen/ocr_options.h"
+#include "model/support/error.h"
+
+namespace platen {
+
+OptionSpec PrecisionOption(const std::string& group) {
+  return {.name = "precision", .type = OptionType::kChoice, .default_value = "auto",
+          .value_name = "NAME", .group = group,
+          .help = "Arithmetic of the linear layers. f32 is the reference; int8 is several times "
+                  "faster and needs a quarter of the memory; auto is int8 where the CPU has AVX2.",
+          .choices = {"auto", "f32", "int8"}};
+}
+
+OptionSpec IsaOption(const std::string& group) {
+  return {.name = "isa", .type = OptionType::kChoice, .default_value = "auto",
+          .value_name = "NAME", .group = group,
+          .help = "Instruction set of the kernels. All give the same bits; auto is the fastest "
+                  "this CPU can run.",
+          .choices = {"auto", "scalar", "avx2", "avx512", "avx512-vnni"}};
+}
+
+OptionSpec ThreadsOption(const std::string& group) {
+  return {.name = "threads", .type = OptionType::kInteger, .default_value = "0", .value_name = "N",
+          .group = group,
+          .help = "Threads of the process, all told; 0 is one for each CPU it may use.", .min = 0,
+          .max = 1024};
+}
+
+Precision PrecisionFrom(const Settings& settings) {
+  const std::string& name = settings.Text("precision");
+  if (name == "f32") return Precision::kF32;
+  if (name == "int8") return Precision::kInt8;
+  return FindKernels("avx2") != nullptr ? Precision::kInt8 : Precision::kF32;
+}
+
+const KernelTable& KernelsFrom(const Settings& settings) {
+  const std::string& name = settings.Text("isa");
+  if (name == "auto") return BestKernels();
+  const KernelTable* table = FindKernels(name.c_str());
+  if (table == nullptr) {
+    throw Error(ErrorKind::kUsage, {"", "--isa"}, "this CPU cannot run " + name);
+  }
+  return *table;
+}
+
+int ThreadsFrom(const Settings& settings) {
+  const auto threads = static_cast<int>(settings.Integer("threads"));
+  return threads > 0 ? threads : AvailableCpus();
+}
+
+std::string QuotedText(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      quoted += '\\';
+      quoted += c;
+    } else if (c == '\n') {
+      quoted += "\\n";
+    } else if (byte < 0x20 || byte == 0x7F) {
+      char code[8];
+      std::snprintf(code, sizeof(code), "\\x%02x", byte);
+      quoted += code;
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "\"";
+}
+
+}  // namespace platen

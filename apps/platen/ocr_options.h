@@ -1,0 +1,22 @@
+// The options of `platen ocr`.
+#pragma once
+
+#include "apps/platen/option_table.h"
+#include "apps/platen/settings.h"
+#include "model/config.h"
+#include "pipeline/run.h"
+#include "stages/readers/document_reader.h"
+
+namespace platen {
+
+const OptionTable& OcrOptions();
+
+// Number of CPUs this process may run on.
+int AvailableCpus();
+
+ReadLimits ReadLimitsFrom(const Settings& settings);
+
+// Granularity of `--granularity`; auto: the model's.
+ReadingConfig::Granularity GranularityFrom(const Settings& settings, const ReadingConfig& reading);
+
+}  // namespace platen

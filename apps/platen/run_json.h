@@ -1,0 +1,33 @@
+// run.json: what a run was asked, on what it ran, and what came of it. Beside the outputs, because
+// what depends on time or order has no place in them.
+#pragma once
+
+#include <string>
+
+#include "apps/platen/settings.h"
+#include "pipeline/run.h"
+#include "stages/discover.h"
+
+namespace platen {
+
+struct RunFacts {
+  const Settings& settings;
+  const RunOptions& options;
+  const RunReport& report;
+  std::string model_dir;
+  std::string kernels;           // name of the kernel table
+  double load_s = 0;             // wall time until the model was ready
+  double load_cpu_s = 0;
+  int64_t skipped_hidden = 0;
+  int64_t skipped_foreign = 0;
+  int64_t repeated = 0;
+  std::string exit;              // "done", "some pages failed", "interrupted"
+};
+
+std::string RunJson(const RunFacts& facts);
+
+// Pages read per core and hour: the CPU time of the run, child processes included, model loading
+// not. 0 if nothing was read.
+double PagesPerCoreHour(const RunReport& report);
+
+}  // namespace platen
