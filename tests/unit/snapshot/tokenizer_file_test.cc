@@ -115,10 +115,10 @@ TEST(TokenizerFile, AcceptsMergesAsTextAndAsPairs) {
 
 TEST(TokenizerFile, AnAddedTokenMayRepeatABaseEntryUnderTheSameId) {
   json document = TinyA();
-  const TokenId the = document["model"]["vocab"]["the"];
+  const TokenId th = document["model"]["vocab"]["th"];
   json& token = document["added_tokens"][35];
-  token["content"] = "the";
-  token["id"] = the;
+  token["content"] = "th";
+  token["id"] = th;
   EXPECT_EQ(RefusedAt(document), "accepted");
   token["id"] = 908;
   EXPECT_EQ(RefusedAt(document), "added_tokens[35].id");
