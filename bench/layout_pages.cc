@@ -13,7 +13,6 @@
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <opencv2/core.hpp>
 #include <string>
 #include <vector>
 
@@ -120,7 +119,7 @@ Options ParseArguments(int argc, char** argv) {
 }
 
 int Run(const Options& options) {
-  cv::setNumThreads(1);
+  KeepOpenCvSingleThreaded();
   const auto detector = MakeClassicalDetector();
   for (const std::string& file : options.files) {
     const auto reader = DocumentReader::Open(file, {});

@@ -172,6 +172,8 @@ class ClassicalDetector : public LayoutDetector {
 
 }  // namespace
 
+void KeepOpenCvSingleThreaded() { cv::setNumThreads(1); }
+
 std::unique_ptr<LayoutDetector> MakeClassicalDetector() {
   return std::make_unique<ClassicalDetector>();
 }

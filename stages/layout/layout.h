@@ -45,12 +45,15 @@ class LayoutDetector {
  public:
   virtual ~LayoutDetector() = default;
   // `page` may be any size; no text gives no lines, noise in which no letters can be told gives one
-  // "line" around the page. Thread-safe; starts no threads if the program has called
-  // cv::setNumThreads(1), which is global and the program's to call, once.
+  // "line" around the page. Thread-safe.
   virtual PageLayout Detect(const Image& page) const = 0;
 };
 
 std::unique_ptr<LayoutDetector> MakeClassicalDetector();
+
+// Tells OpenCV to start no threads of its own. Global: the program calls it once, before the first
+// page; without it results are the same, but OpenCV runs threads beside the program's pool.
+void KeepOpenCvSingleThreaded();
 
 // The page turned clockwise by 0, 90, 180 or 270 degrees.
 Image RotatePage(const Image& page, int degrees_clockwise);
