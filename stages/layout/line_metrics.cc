@@ -40,8 +40,8 @@ double Agreement(double difference, double reach) {
   return std::max(0.0, 1 - std::abs(difference) / reach);
 }
 
-// The height that most letters stand on. Tops count half, where they are one x-height or a
-// capital's height above: in "gypsy" they outvote the descenders.
+// The height that most letters stand on. Tops count as well, if they are one x-height above it, and
+// half if a capital's height: in short words descenders may outnumber the other bottoms.
 double FindBaseline(const std::vector<Letter>& letters, double size) {
   const double reach = 0.2 * size;
   double best = letters.front().bottom, best_score = -1;
@@ -50,9 +50,8 @@ double FindBaseline(const std::vector<Letter>& letters, double size) {
     for (const Letter& l : letters) {
       const double rise = candidate.bottom - l.top;
       const double top =
-          std::max(Agreement(rise - size, reach), Agreement(rise - kCapHeight * size, reach));
-      score +=
-          std::min(l.width, 2 * size) * (Agreement(candidate.bottom - l.bottom, reach) + top / 2);
+          std::max(Agreement(rise - size, reach), Agreement(rise - kCapHeight * size, reach) / 2);
+      score += std::min(l.width, 2 * size) * (Agreement(candidate.bottom - l.bottom, reach) + top);
     }
     if (score > best_score || (score == best_score && candidate.bottom < best)) {
       best = candidate.bottom;
