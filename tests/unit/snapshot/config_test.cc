@@ -12,14 +12,19 @@ namespace {
 
 using nlohmann::json;
 using testing::ApplyEdit;
-using testing::CopySnapshot;
+using testing::ReadFile;
 using testing::SourcePath;
 using testing::TempFolder;
 
 // A copy of the golden snapshot tiny-a's configuration to edit.
 class EditedConfig {
  public:
-  EditedConfig() { CopySnapshot(SourcePath("tests/golden/snapshots/tiny-a"), folder_); }
+  EditedConfig() {
+    const std::string tiny_a = SourcePath("tests/golden/snapshots/tiny-a/");
+    for (const char* name : {"config.json", "generation_config.json", "preprocessor_config.json"}) {
+      folder_.Write(name, ReadFile(tiny_a + name));
+    }
+  }
 
   EditedConfig& Set(const std::string& file, const json& path, const json& value) {
     ApplyEdit({{"op", "json_set"}, {"file", file}, {"path", path}, {"value", value}}, folder_);
