@@ -15,6 +15,7 @@ order. `--rotate` turns the pages first and counts the pages that were turned ba
 
 Needs Python 3.9, numpy, and for fresh pages what generate_pages.py needs.
 """
+
 import argparse
 import json
 import pathlib
@@ -24,10 +25,23 @@ import tempfile
 
 import numpy as np
 
-KINDS = {"letter": "serif", "article": "serif", "invoice": "sans", "form": "sans", "receipt": "mono",
-         "book": "serif"}
-DAMAGES = [("light", 200), ("moderate", 200), ("dirty", 200), ("moderate", 150), ("bilevel", 300),
-           ("fax", 300), ("fax", 200)]
+KINDS = {
+    "letter": "serif",
+    "article": "serif",
+    "invoice": "sans",
+    "form": "sans",
+    "receipt": "mono",
+    "book": "serif",
+}
+DAMAGES = [
+    ("light", 200),
+    ("moderate", 200),
+    ("dirty", 200),
+    ("moderate", 150),
+    ("bilevel", 300),
+    ("fax", 300),
+    ("fax", 200),
+]
 SAMPLES_PER_LINE = 60  # points along a line's middle that must be covered
 COVERS = 0.85  # share of the points that makes a line covered
 TOUCHES = 0.3  # ... that makes a detection include a line, or parts of it
@@ -40,9 +54,21 @@ def fresh_plan():
     for kind, fonts in KINDS.items():
         for damage, dpi in DAMAGES:
             swap = damage in ("dirty", "fax")
-            plan.append({"name": f"{kind}-{damage}-{dpi}", "format": "png", "pages": [{
-                "kind": kind, "dpi": dpi, "damage": damage, "prose": kind in ("article", "book"),
-                "fonts": other[fonts] if swap else fonts}]})
+            plan.append(
+                {
+                    "name": f"{kind}-{damage}-{dpi}",
+                    "format": "png",
+                    "pages": [
+                        {
+                            "kind": kind,
+                            "dpi": dpi,
+                            "damage": damage,
+                            "prose": kind in ("article", "book"),
+                            "fonts": other[fonts] if swap else fonts,
+                        }
+                    ],
+                }
+            )
     return plan
 
 
@@ -97,7 +123,7 @@ def order_errors(truth_lines, owner):
     known = [k for k in range(len(truth_lines)) if owner[k] >= 0]
     wrong = pairs = 0
     for n, i in enumerate(known):
-        for j in known[n + 1:]:
+        for j in known[n + 1 :]:
             if truth_lines[i]["row"] == truth_lines[j]["row"] or owner[i] == owner[j]:
                 continue
             pairs += 1
@@ -130,8 +156,12 @@ def score_page(truth, found):
 
 
 def detect(program, files, rotate):
-    out = subprocess.run([program, "--rotate", str(rotate), *map(str, files)], check=True,
-                         stdout=subprocess.PIPE, text=True).stdout
+    out = subprocess.run(
+        [program, "--rotate", str(rotate), *map(str, files)],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    ).stdout
     return [json.loads(line) for line in out.splitlines()]
 
 
@@ -141,9 +171,11 @@ def total(rows):
 
 def describe(name, t):
     n = max(1, t["lines"])
-    return (f"{name:22s} {t['pages']:5d} {t['lines']:6d} {t['alone'] / n:7.4f} {t['merged'] / n:7.4f} "
-            f"{t['split'] / n:7.4f} {t['missed'] / n:7.4f} {t['false'] / n:7.4f} "
-            f"{t['wrong_pairs'] / max(1, t['pairs']):8.5f} {t['cpu'] / t['pages']:7.3f}")
+    return (
+        f"{name:22s} {t['pages']:5d} {t['lines']:6d} {t['alone'] / n:7.4f} {t['merged'] / n:7.4f} "
+        f"{t['split'] / n:7.4f} {t['missed'] / n:7.4f} {t['false'] / n:7.4f} "
+        f"{t['wrong_pairs'] / max(1, t['pairs']):8.5f} {t['cpu'] / t['pages']:7.3f}"
+    )
 
 
 def main():
@@ -176,8 +208,10 @@ def main():
                 upright += (turn + o.rotate) % 360 == 0
                 on_its_side = turn in (90, 270)
                 # The detector's corners lie on the page it turned; back to the page as printed.
-                size = {"width": found["height"] if on_its_side else found["width"],
-                        "height": found["width"] if on_its_side else found["height"]}
+                size = {
+                    "width": found["height"] if on_its_side else found["width"],
+                    "height": found["width"] if on_its_side else found["height"],
+                }
                 for line in found["lines"]:
                     back = turned(np.asarray(line["quad"], float), size, (turn + o.rotate) % 360)
                     line["quad"] = back.tolist()

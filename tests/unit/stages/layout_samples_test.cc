@@ -1,0 +1,96 @@
+// The layout stage on the sample pages: against the prototype it was ported from
+// (tests/data/layout/), and turned in every direction.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "stages/layout/layout.h"
+#include "stages/readers/document_reader.h"
+
+namespace platen {
+namespace {
+
+using nlohmann::json;
+
+const std::string kSource = PLATEN_SOURCE_DIR;
+
+Image ReadSample(const std::string& name) {
+  return DocumentReader::Open(kSource + "/assets/samples/" + name, {})->ReadPage(0).image;
+}
+
+json ExpectedPages() {
+  std::ifstream in(kSource + "/tests/data/layout/expected.json");
+  return json::parse(in)["pages"];
+}
+
+// Lines that the prototype broke in two and this version does not: "On our of|fice and ...".
+std::vector<size_t> BrokenByPrototype(const std::string& name) {
+  return name == "synthetic/article-300.tif" ? std::vector<size_t>{2, 3} : std::vector<size_t>{};
+}
+
+double LargestDifference(const BoxF& box, const json& expected) {
+  const double values[] = {box.x0, box.y0, box.x1, box.y1};
+  double largest = 0;
+  for (int i = 0; i < 4; ++i) {
+    largest = std::max(largest, std::abs(values[i] - expected[i].get<double>()));
+  }
+  return largest;
+}
+
+class Samples : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { KeepOpenCvSingleThreaded(); }
+
+  const std::unique_ptr<LayoutDetector> detector_ = MakeClassicalDetector();
+};
+
+TEST_F(Samples, HaveTheLinesThatThePrototypeFinds) {
+  const json pages = ExpectedPages();
+  for (const auto& [name, expected] : pages.items()) {
+    const PageLayout found = detector_->Detect(ReadSample(name));
+    EXPECT_EQ(found.rotation, 0) << name;
+    EXPECT_NEAR(found.skew_degrees, expected["skew"].get<double>(), 0.03) << name;
+    const std::vector<size_t> broken = BrokenByPrototype(name);
+    const size_t fewer = broken.empty() ? 0 : 1;
+    ASSERT_EQ(found.lines.size() + fewer, expected["lines"].size()) << name;
+    size_t at = 0;  // both are in reading order
+    for (size_t i = 0; i < expected["lines"].size(); ++i) {
+      if (std::count(broken.begin(), broken.end(), i)) {
+        at += i == broken.front();
+        continue;
+      }
+      EXPECT_LT(LargestDifference(found.lines[at].box, expected["lines"][i]), 1.5)
+          << name << ", line " << i;
+      ++at;
+    }
+  }
+}
+
+TEST_F(Samples, AreTurnedUprightFromEveryDirection) {
+  for (const char* name : {"pages/phototest.tif", "pages/eurotext.tif", "pages/lucasta_p25.jpg",
+                           "synthetic/receipt-200.png"}) {
+    const Image upright = ReadSample(name);
+    for (int turn : {90, 180, 270}) {
+      const PageLayout found = detector_->Detect(RotatePage(upright, turn));
+      EXPECT_EQ((found.rotation + turn) % 360, 0) << name << " turned by " << turn;
+    }
+  }
+}
+
+TEST_F(Samples, GiveTheSameLayoutEveryTime) {
+  const Image page = ReadSample("synthetic/invoice-150.png");
+  const PageLayout first = detector_->Detect(page), second = detector_->Detect(page);
+  ASSERT_EQ(first.lines.size(), second.lines.size());
+  for (size_t i = 0; i < first.lines.size(); ++i) {
+    EXPECT_EQ(first.lines[i].box.x0, second.lines[i].box.x0);
+    EXPECT_EQ(first.lines[i].baseline, second.lines[i].baseline);
+  }
+}
+
+}  // namespace
+}  // namespace platen
