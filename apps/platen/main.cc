@@ -19,9 +19,8 @@ const std::vector<Command>& Commands() {
   static const std::vector<Command> commands = {
       {"ocr", "read scans and write their text", RunOcrCommand},
       {"inspect", "check and describe a model snapshot", RunInspectCommand},
-#ifdef PLATEN_HAS_FORWARD
       {"forward", "run one request through the model and show what comes out", RunForwardCommand},
-#endif
+      {"bench", "measure this machine and the kernels", RunBenchCommand},
       {"doctor", "show what this machine offers and what will be used", RunDoctorCommand},
       {"help", "show this help, or that of a command", RunHelpCommand},
   };

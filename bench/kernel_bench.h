@@ -1,0 +1,36 @@
+// Speed of the kernels at the shapes of a model, as shares of the peaks measured beside them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/peaks.h"
+#include "model/config.h"
+#include "model/ops/linear.h"
+
+namespace platen::bench {
+
+// One measurement. The peak is the median of those taken just before and after each repetition.
+struct KernelRow {
+  std::string kernel;  // "int8 gemm", "f32 gemm", "vision attention"
+  std::string layer;   // "gate_up", ...
+  int64_t rows = 0, n = 0, k = 0;
+  double gops = 0;       // median over repetitions
+  double gops_min = 0;
+  double gops_max = 0;
+  double peak_gops = 0;
+  // Of the compute peak, or, where the weights come from memory for a few rows, of the memory rate.
+  double share = 0;
+  std::string bound;  // "compute" or "memory"
+};
+
+struct KernelBenchOptions {
+  int repetitions = 5;
+  std::vector<int64_t> rows = {1, 4, 8, 16, 64, 256, 1024};
+};
+
+// Shapes of the released GLM-OCR, whatever model is loaded: speeds stay comparable.
+std::vector<KernelRow> RunKernelBench(const KernelTable& kernels, const KernelBenchOptions& options);
+
+}  // namespace platen::bench
