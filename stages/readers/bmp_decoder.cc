@@ -41,7 +41,8 @@ struct Field {
   }
   // Scaled to 0..255, rounded down as Pillow does.
   uint8_t Get(uint32_t pixel) const {
-    return max == 0 ? 0 : static_cast<uint8_t>(uint64_t{pixel >> shift & max} * 255 / max);
+    if (max == 0) return 0;
+    return static_cast<uint8_t>(uint64_t{pixel >> shift & max} * 255 / max);
   }
 };
 

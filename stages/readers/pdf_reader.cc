@@ -1,10 +1,8 @@
 // PDF through poppler's pdfinfo and pdftoppm, one child process per question and page: a crash, a
 // hang or a leak in a renderer of untrusted files stays there.
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 #include <optional>
 #include <string_view>
 
@@ -137,19 +135,17 @@ class PdfReader : public DocumentReader {
   int num_pages_ = 0;
 };
 
-// Size of the page as pdftoppm will render it: the crop box, turned, rounded up.
+// Size of the page's crop box as pdftoppm will render it, rounded up, before any rotation.
 PixelSize PdfReader::SizeOf(const std::string& page_number) const {
   const ChildResult info =
       RunPoppler({"pdfinfo", "-f", page_number, "-l", page_number}, path_, kMaxInfoBytes, limits_);
-  // "Page    7 size:  595.28 x 841.89 pts (A4)", "Page    7 rot:   90"
-  const std::string label =
-      "Page " + std::string(4 - std::min<size_t>(4, page_number.size()), ' ') + page_number + " ";
-  std::string_view size = FindValue(Text(info), label + "size:").value_or("");
-  double width = TakeNumber(size);
+  // "Page    7 size:  595.28 x 841.89 pts (A4)"
+  const std::string padding(4 - std::min<size_t>(4, page_number.size()), ' ');
+  const std::string label = "Page " + padding + page_number + " size:";
+  std::string_view size = FindValue(Text(info), label).value_or("");
+  const double width = TakeNumber(size);
   if (size.starts_with(" x")) size.remove_prefix(2);
-  double height = TakeNumber(size);
-  std::string_view rotation = FindValue(Text(info), label + "rot:").value_or("");
-  if (std::fmod(TakeNumber(rotation), 180) != 0) std::swap(width, height);
+  const double height = TakeNumber(size);
 
   const double scale = limits_.pdf_dpi / kPointsPerInch;
   constexpr double kMaxSide = INT32_MAX;

@@ -2,9 +2,12 @@
 // (tests/data/images/make_samples.py and tests/golden/README.md say by what).
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "stages/readers/document_reader.h"
 #include "tests/support/images.h"
@@ -80,6 +83,23 @@ TEST(ReaderSamples, EveryPageOfATiffIsRead) {
     return;
   }
   FAIL() << "no sample with several pages";
+}
+
+TEST(ReaderSamples, ManyThreadsReadPagesOfOneDocument) {
+  const auto reader = DocumentReader::Open(SourcePath(kSamples + "three_pages.tif"), {});
+  std::vector<Image> expected;
+  for (int i = 0; i < 3; ++i) expected.push_back(reader->ReadPage(i).image);
+  std::atomic<int> num_equal = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 6; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = t; i < t + 30; ++i) {
+        num_equal += reader->ReadPage(i % 3).image.rgb == expected[static_cast<size_t>(i % 3)].rgb;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(num_equal, 180);
 }
 
 TEST(ReaderSamples, TheReferencesInputsDecodeToItsArrays) {
