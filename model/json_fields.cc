@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_set>
 #include <utility>
 
 #include "model/support/error.h"
@@ -22,28 +21,33 @@ std::string Reason(const std::string& text) {
   return "not valid JSON: " + (bracket == std::string::npos ? text : text.substr(bracket + 2));
 }
 
-// A pass over the text that builds nothing and refuses what must not reach the parser proper:
-// syntax errors, and what the library lets pass: duplicate keys, deep nesting. A pass of its own is
-// faster than watching the parser, which matters for a tokenizer.json of several megabytes.
-class SyntaxGuard final : public nlohmann::json_sax<json> {
+// Builds the value while it is parsed and refuses what the library's own builder would let pass:
+// duplicate keys and deep nesting.
+class GuardedBuilder final : public nlohmann::json_sax<json> {
  public:
-  SyntaxGuard(const std::string& file, uint64_t base_offset)
+  GuardedBuilder(const std::string& file, uint64_t base_offset)
       : file_(file), base_offset_(base_offset) {}
 
-  bool null() override { return true; }
-  bool boolean(bool /*value*/) override { return true; }
-  bool number_integer(number_integer_t /*value*/) override { return true; }
-  bool number_unsigned(number_unsigned_t /*value*/) override { return true; }
-  bool number_float(number_float_t /*value*/, const string_t& /*text*/) override { return true; }
-  bool string(string_t& /*value*/) override { return true; }
-  bool binary(binary_t& /*value*/) override { return true; }
-  bool start_object(size_t /*elements*/) override { return Open(); }
+  json Take() { return std::move(root_); }
+
+  bool null() override { return Put(nullptr) != nullptr; }
+  bool boolean(bool value) override { return Put(value) != nullptr; }
+  bool number_integer(number_integer_t value) override { return Put(value) != nullptr; }
+  bool number_unsigned(number_unsigned_t value) override { return Put(value) != nullptr; }
+  bool number_float(number_float_t value, const string_t& /*text*/) override {
+    return Put(value) != nullptr;
+  }
+  bool string(string_t& value) override { return Put(std::move(value)) != nullptr; }
+  bool binary(binary_t& /*value*/) override { return false; }  // does not occur in JSON text
+  bool start_object(size_t /*elements*/) override { return Open(json::object()); }
+  bool start_array(size_t /*elements*/) override { return Open(json::array()); }
   bool end_object() override { return Close(); }
-  bool start_array(size_t /*elements*/) override { return Open(); }
   bool end_array() override { return Close(); }
 
   bool key(string_t& name) override {
-    if (!keys_.back().insert(name).second) Fail(name.substr(0, 64), {}, "key given twice");
+    const auto [place, is_new] = open_.back()->get_ref<json::object_t&>().try_emplace(name);
+    if (!is_new) Fail(name.substr(0, 64), {}, "key given twice");
+    member_ = &place->second;
     return true;
   }
   bool parse_error(size_t position, const std::string& /*token*/,
@@ -52,15 +56,28 @@ class SyntaxGuard final : public nlohmann::json_sax<json> {
   }
 
  private:
-  bool Open() {
-    keys_.emplace_back();
-    if (keys_.size() > kMaxJsonDepth) {
+  // Stores a value where the text has it; returns its place.
+  json* Put(json value) {
+    if (open_.empty()) {
+      root_ = std::move(value);
+      return &root_;
+    }
+    if (!open_.back()->is_array()) {
+      *member_ = std::move(value);
+      return member_;
+    }
+    auto& array = open_.back()->get_ref<json::array_t&>();
+    return &array.emplace_back(std::move(value));
+  }
+  bool Open(json container) {
+    open_.push_back(Put(std::move(container)));
+    if (open_.size() > kMaxJsonDepth) {
       Fail({}, {}, "nested more than " + std::to_string(kMaxJsonDepth) + " levels deep");
     }
     return true;
   }
   bool Close() {
-    keys_.pop_back();
+    open_.pop_back();
     return true;
   }
   [[noreturn]] void Fail(std::string field, std::optional<uint64_t> offset,
@@ -71,7 +88,9 @@ class SyntaxGuard final : public nlohmann::json_sax<json> {
 
   const std::string& file_;
   uint64_t base_offset_;
-  std::vector<std::unordered_set<std::string>> keys_;  // of every open object or array
+  json root_;
+  std::vector<json*> open_;  // containers not yet closed, outermost first
+  json* member_ = nullptr;   // where the value of the last key goes
 };
 
 // Edit distance (insertions, deletions, substitutions).
@@ -92,9 +111,9 @@ size_t EditDistance(std::string_view a, std::string_view b) {
 }  // namespace
 
 json ParseJson(std::string_view text, const std::string& file, uint64_t base_offset) {
-  SyntaxGuard guard(file, base_offset);
-  json::sax_parse(text.begin(), text.end(), &guard);
-  return json::parse(text.begin(), text.end());
+  GuardedBuilder builder(file, base_offset);
+  json::sax_parse(text.begin(), text.end(), &builder);
+  return builder.Take();
 }
 
 json ReadJsonFile(const std::string& path, size_t max_bytes) {
