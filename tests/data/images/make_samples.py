@@ -305,6 +305,12 @@ def make_tiff():
         white=on_white(RGB, solid))
     for o in range(2, 9):
         put(f"orientation{o}.tif", tiff(rgb_strips, 8, 3, 2, [(274, 3, [o])]), turned(RGB, o))
+    thumbnail, page = HERE / "t.tmp.tif", HERE / "p.tmp.tif"
+    thumbnail.write_bytes(tiff([GRAY[::4, ::4].tobytes()], 8, 1, 1, [(254, 4, [1])], width=-(-W // 4), height=-(-H // 4)))
+    page.write_bytes(rgb)
+    subprocess.run(["tiffcp", str(thumbnail), str(page), str(HERE / "thumbnail.tif")], check=True)
+    thumbnail.unlink(), page.unlink()
+    samples.append({"file": "thumbnail.tif", "expected": store(RGB)})
     pages = [Image.fromarray(RGB), bits1, Image.fromarray(GRAY)]
     (HERE / "three_pages.tif").write_bytes(saved(pages[0], "TIFF", save_all=True, append_images=pages[1:], compression="tiff_lzw"))
     store(RGB), store(one), store(gray_rgb(GRAY))
