@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include <cstdint>
+#include <utility>
 
 #include "model/kernels/kernels.h"
 
@@ -31,7 +32,7 @@ struct Block {
 
 // value[MR][64] of one panel, all groups.
 template <int MR>
-PLATEN_INLINE void MultiplyPanel(const GemmS8Job& job, const Block& block, const uint8_t* panel,
+[[gnu::noinline]] void MultiplyPanel(const GemmS8Job& job, const Block& block, const uint8_t* panel,
                                  const float* w_scales, float* value) {
   for (int g = 0; g < job.groups; ++g) {
     const int begin = g * job.group_k;
@@ -40,27 +41,27 @@ PLATEN_INLINE void MultiplyPanel(const GemmS8Job& job, const Block& block, const
     const uint8_t* w = panel + static_cast<ptrdiff_t>(begin) * kPanelColumns;
     __m512i acc[MR][4];
     // Starting at -128 * sum(a) takes back the 128 that is added to every weight.
-    Unroll<MR>([&](auto r) {
+    Unroll<MR>([&](auto r) __attribute__((always_inline)) {
       const __m512i start = _mm512_set1_epi32(block.a_corrections[r * job.groups + g]);
-      Unroll<4>([&](auto v) { acc[r][v] = start; });
+      Unroll<4>([&](auto v) __attribute__((always_inline)) { acc[r][v] = start; });
     });
     for (int k4 = (end - begin) / 4; k4 > 0; --k4, w += 4 * kPanelColumns, a += 4) {
       __m512i b[4];
-      Unroll<4>([&](auto v) { b[v] = _mm512_loadu_si512(w + 64 * v); });
+      Unroll<4>([&](auto v) __attribute__((always_inline)) { b[v] = _mm512_loadu_si512(w + 64 * v); });
       _mm_prefetch(reinterpret_cast<const char*>(w + 2048), _MM_HINT_T0);
-      Unroll<MR>([&](auto r) {
+      Unroll<MR>([&](auto r) __attribute__((always_inline)) {
         int32_t four;
         __builtin_memcpy(&four, a + r * block.a_stride, sizeof(four));
         const __m512i x = _mm512_set1_epi32(four);
-        Unroll<4>([&](auto v) {
+        Unroll<4>([&](auto v) __attribute__((always_inline)) {
           acc[r][v] = _mm512_dpbusd_epi32(acc[r][v], b[v], x);
           Pin(acc[r][v]);
         });
       });
     }
-    Unroll<MR>([&](auto r) {
+    Unroll<MR>([&](auto r) __attribute__((always_inline)) {
       const F32x16 a_scale = Set1(block.a_scales[r * job.groups + g]);
-      Unroll<4>([&](auto v) {
+      Unroll<4>([&](auto v) __attribute__((always_inline)) {
         float* out = value + r * kPanelColumns + v * 16;
         const F32x16 scale = Mul(a_scale, Load(w_scales + g * kPanelColumns + v * 16));
         const F32x16 old = g == 0 ? Set1(0.0F) : Load(out);
