@@ -98,13 +98,27 @@ TEST(Detector, NoticesWhichWayUpAPageLies) {
   }
 }
 
-TEST(Detector, LeavesCapitalsAndFiguresUpright) {
+// A receipt: capitals and prices. `points` false: nothing shows which way up it is.
+Image ReceiptPage(bool points) {
   DrawnPage page(900, 900);
   for (int line = 0; line < 20; ++line) {
     page.Text(80, 80 + 40 * line, 14, line % 2 ? "CCC CCCC CC" : "CCCCCC CCC");
-    page.Text(600, 80 + 40 * line, 14, "CC.CC");
+    page.Text(600, 80 + 40 * line, 14, points ? "CC.CC" : "CCCC");
   }
-  EXPECT_EQ(Detect(page.image()).rotation, 0);
+  return page.image();
+}
+
+TEST(Detector, TellsCapitalsAndFiguresByTheirPoints) {
+  EXPECT_EQ(Detect(ReceiptPage(true)).rotation, 0);
+  EXPECT_EQ(Detect(RotatePage(ReceiptPage(true), 180)).rotation, 180);
+}
+
+TEST(Detector, LeavesAPageAsItIsWhenNothingTellsWhichWayUpItLies) {
+  EXPECT_EQ(Detect(ReceiptPage(false)).rotation, 0);
+  EXPECT_EQ(Detect(RotatePage(ReceiptPage(false), 180)).rotation, 0);
+  DrawnPage few(300, 200);
+  few.Text(40, 100, 14, "xbpx Cxb");
+  EXPECT_EQ(Detect(RotatePage(few.image(), 90)).rotation, 0);
 }
 
 TEST(Detector, SameResultWhateverTheThreadSetting) {
