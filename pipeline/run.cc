@@ -1,6 +1,5 @@
 #include "pipeline/run.h"
 
-#include <tbb/global_control.h>
 #include <tbb/task_arena.h>
 
 #include "pipeline/graph.h"
@@ -25,8 +24,6 @@ RunReport Run(const RunOptions& options, const RunTools& tools,
   DecodeStage decode(tools.recognizer, telemetry, counters);
   DocumentSink sink(SinkOptions{options.settings}, ledger, counters, telemetry);
 
-  const auto threads = static_cast<size_t>(options.threads);
-  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
   tbb::task_arena arena(options.threads);
   arena.execute([&] { RunGraph({source, page, vision, prefill, decode, sink}, options.slots); });
 

@@ -1,6 +1,5 @@
 // platen forward: one request through the model, with everything in between on request.
 
-#include <tbb/global_control.h>
 #include <tbb/task_arena.h>
 
 #include <cstdio>
@@ -14,6 +13,7 @@
 #include "apps/platen/model_options.h"
 #include "apps/platen/ocr_options.h"
 #include "apps/platen/settings.h"
+#include "apps/platen/thread_limit.h"
 #include "model/forward.h"
 #include "model/support/error.h"
 #include "stages/readers/document_reader.h"
@@ -165,8 +165,7 @@ int RunForwardCommand(const Words& words) {
     throw Error(ErrorKind::kUsage, {"", "forward"}, "takes one MODEL; images go after --image");
   }
   const int threads = ThreadsFrom(settings);
-  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
-                                  static_cast<size_t>(threads));
+  LimitThreads(threads);
   tbb::task_arena arena(threads);
   ForwardResult result;
   arena.execute([&] {

@@ -1,6 +1,5 @@
 // platen ocr: the main job.
 
-#include <tbb/global_control.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +19,7 @@
 #include "apps/platen/ocr_options.h"
 #include "apps/platen/progress_line.h"
 #include "apps/platen/run_json.h"
+#include "apps/platen/thread_limit.h"
 #include "model/engine.h"
 #include "model/kernels/kernels.h"
 #include "model/model.h"
@@ -259,8 +259,7 @@ int RunOcrCommand(const Words& words) {
   if (discovery.documents.empty()) Log(LogLevel::kWarning, "no documents found");
 
   CatchInterrupts();
-  const tbb::global_control thread_limit(tbb::global_control::max_allowed_parallelism,
-                                         static_cast<size_t>(ThreadsFrom(settings)));
+  LimitThreads(ThreadsFrom(settings));
   const LoadedModel loaded = LoadModel(settings);
   ReadingConfig reading = loaded.model->config().reading;
   reading.granularity = GranularityFrom(settings, reading);

@@ -5,6 +5,8 @@
 //   "!"      a document that cannot be opened
 #pragma once
 
+#include <tbb/global_control.h>
+
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -100,6 +102,8 @@ struct FakeRun {
   }
 
   RunReport Go(FakeRecognizer& recognizer) {
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
+                                    static_cast<size_t>(options.threads));
     InputSpec spec;
     spec.arguments = {folder_ / "in"};
     spec.output_dir = options.output_dir;

@@ -1,0 +1,180 @@
+// Words on the command line: help, options, configuration files, exit codes.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.h"
+#include "tests/support/npy.h"
+#include "tests/support/temp_folder.h"
+
+namespace platen {
+namespace {
+
+using testing::ProgramResult;
+using testing::ProgramRun;
+using testing::ReadFile;
+using testing::RunProgram;
+using testing::SourcePath;
+using testing::TempFolder;
+
+bool Contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(UsageTest, WithoutACommandTheOverviewIsShown) {
+  const ProgramResult result = RunProgram(std::vector<std::string>{});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_TRUE(Contains(result.out, "platen ocr"));
+}
+
+TEST(UsageTest, EveryCommandHasHelpOnStandardOutput) {
+  for (const char* command : {"ocr", "inspect", "forward", "doctor"}) {
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{command, "--help"}, {"help", command}, {command, "-h"}}) {
+      const ProgramResult result = RunProgram(words);
+      EXPECT_EQ(result.exit_code, 0) << command << result.err;
+      EXPECT_TRUE(Contains(result.out, "Usage: platen " + std::string(command))) << result.out;
+      EXPECT_EQ(result.err, "");
+    }
+  }
+}
+
+TEST(UsageTest, TheVersionIsOneLine) {
+  const ProgramResult result = RunProgram({"--version"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_TRUE(result.out.starts_with("platen ")) << result.out;
+}
+
+TEST(UsageTest, WhatIsUnknownIsAnErrorThatNamesTheNearest) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{"orc", "x"}, "did you mean ocr?"},
+      {{"ocr", "x", "-o", "/tmp/x", "--drft-length", "3"}, "did you mean --draft-length?"},
+      {{"ocr", "x", "-o", "/tmp/x", "--drft-length=3"}, "did you mean --draft-length?"},
+      {{"inspect", "--jsn"}, "did you mean --json?"},
+      {{"ocr", "x", "-o", "/tmp/x", "--zzzzzzzzzzzzzzz"}, "--zzzzzzzzzzzzzzz: unknown option"},
+  };
+  for (const auto& [words, message] : cases) {
+    const ProgramResult result = RunProgram(words);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_TRUE(Contains(result.err, message)) << result.err;
+    EXPECT_EQ(result.out, "");
+  }
+}
+
+TEST(UsageTest, ValuesAreChecked) {
+  const std::vector<std::vector<std::string>> cases = {
+      {"--threads", "0.5"},   {"--threads", "-1"},      {"--threads", "two"}, {"--threads", ""},
+      {"--draft-length", "9"}, {"--task", "poem"},      {"--format", "txt,docx"},
+      {"--format", "txt,txt"}, {"--format", ""},        {"--pages", "5-1"},   {"--dpi", "1e9"},
+      {"--slots", "0"},        {"--slots", "3", "--slots", "4"}, {"--repetition-penalty", "nan"},
+      {"--precision", "int3"}, {"--log-level", "loud"}, {"--draft"},          {"--slots"},
+  };
+  for (std::vector<std::string> words : cases) {
+    const std::string name = words[0] + (words.size() > 1 ? " " + words[1] : "");
+    words.insert(words.begin(), {"ocr", "x.png", "-o", "/tmp/platen-unused"});
+    const ProgramResult result = RunProgram(words);
+    EXPECT_EQ(result.exit_code, 2) << name;
+    EXPECT_TRUE(Contains(result.err, words[4].substr(2, 5))) << name << ": " << result.err;
+  }
+  EXPECT_FALSE(std::filesystem::exists("/tmp/platen-unused"));
+}
+
+TEST(UsageTest, OutputAndInputAreRequired) {
+  EXPECT_EQ(RunProgram({"ocr", "x.png"}).exit_code, 2);
+  EXPECT_EQ(RunProgram({"ocr", "-o", "/tmp/platen-unused"}).exit_code, 2);
+}
+
+class ConfigTest : public ::testing::Test {
+ protected:
+  // A run over an empty folder: everything but pages.
+  ProgramResult RunWith(std::vector<std::string> words,
+                        std::vector<std::string> environment = {}) {
+    std::filesystem::create_directory(folder_ / "in");
+    words.insert(words.begin(), {"ocr", folder_ / "in", "-o", folder_ / "out"});
+    return RunProgram(ProgramRun{std::move(words), "", std::move(environment)});
+  }
+  nlohmann::json Configuration() {
+    return nlohmann::json::parse(ReadFile(folder_ / "out/run.json"))["configuration"];
+  }
+  TempFolder folder_;
+};
+
+TEST_F(ConfigTest, EveryExampleConfigurationLoads) {
+  int found = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(SourcePath("configs"))) {
+    const ProgramResult result = RunWith({"--config", entry.path().string()});
+    EXPECT_EQ(result.exit_code, 0) << entry.path() << result.err;
+    ++found;
+  }
+  EXPECT_GE(found, 3);
+}
+
+TEST_F(ConfigTest, TheDefaultConfigurationHoldsTheDefaults) {
+  RunWith({});
+  const auto defaults = Configuration();
+  RunWith({"--config", SourcePath("configs/default.json")});
+  const auto configured = Configuration();
+  int from_config = 0;
+  for (const auto& [key, entry] : configured.items()) {
+    if (entry["from"] != "config") continue;
+    ++from_config;
+    EXPECT_EQ(entry["value"], defaults[key]["value"]) << key;
+  }
+  EXPECT_GE(from_config, 20);
+}
+
+TEST_F(ConfigTest, TheCommandLineWinsOverTheEnvironmentOverTheFile) {
+  const std::string mini = SourcePath("assets/platen-mini");
+  const std::string config = folder_.Write("c.json", R"({"model": "/nowhere", "slots": 3})");
+  EXPECT_EQ(RunWith({"--config", config}).exit_code, 3);
+  EXPECT_EQ(RunWith({"--config", config}, {"PLATEN_MODEL=" + mini}).exit_code, 0);
+  EXPECT_EQ(Configuration()["model"]["from"], "environment");
+  EXPECT_EQ(Configuration()["slots"]["value"], "3");
+  const ProgramResult result =
+      RunWith({"--config", config, "--model", mini, "--slots", "5"}, {"PLATEN_MODEL=/nowhere"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(Configuration()["slots"]["value"], "5");
+}
+
+TEST_F(ConfigTest, FaultsNameFileKeyAndReason) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {R"({"thread": 3})", "thread: unknown key; did you mean threads?"},
+      {R"({"threads": "many"})", "threads: \"many\" is not a whole number"},
+      {R"({"slots": 2, "slots": 3})", "slots: stands twice"},
+      {R"({"slots": {"n": 2}})", "slots: must be"},
+      {R"({"slots": null})", "slots: must be"},
+      {R"({"slots": 2)", "not JSON"},
+      {R"({"slots": 2} x)", "not JSON"},
+      {R"([1])", "not a JSON object"},
+      {R"({"output": "x"})", "output: unknown key"},
+      {"", "not JSON"},
+  };
+  for (const auto& [text, message] : cases) {
+    const std::string config = folder_.Write("c.json", text);
+    const ProgramResult result = RunWith({"--config", config});
+    EXPECT_EQ(result.exit_code, 2) << text;
+    EXPECT_TRUE(Contains(result.err, message)) << text << ": " << result.err;
+    EXPECT_TRUE(Contains(result.err, "c.json")) << result.err;
+  }
+  EXPECT_EQ(RunWith({"--config", folder_ / "missing.json"}).exit_code, 2);
+}
+
+TEST(InspectTest, TheBundledModelIsUsable) {
+  const ProgramResult result = RunProgram({"inspect"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(nlohmann::json::parse(RunProgram({"inspect", "--json"}).out).is_object(), true);
+  EXPECT_EQ(RunProgram({"inspect", "/nowhere"}).exit_code, 3);
+}
+
+TEST(DoctorTest, NamesWhatWillBeUsed) {
+  const ProgramResult result = RunProgram({"doctor"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  for (const char* row : {"cpu", "kernels", "threads", "memory", "oneTBB", "PDF", "model"}) {
+    EXPECT_TRUE(Contains(result.out, row)) << row;
+  }
+  EXPECT_EQ(RunProgram({"doctor", "--model", "/nowhere"}).exit_code, 3);
+}
+
+}  // namespace
+}  // namespace platen
