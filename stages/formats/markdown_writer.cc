@@ -32,6 +32,16 @@ bool StartsEntity(std::string_view line, size_t at) {
   return i > name && i < line.size() && line[i] == ';';
 }
 
+// ": reason", such that it cannot end the comment it stands in.
+std::string CommentText(const std::string& reason) {
+  if (reason.empty()) return "";
+  std::string text = ": " + ValidUtf8(reason);
+  for (char& c : text) {
+    if (c == '>' || c == '\n' || c == '\r') c = ' ';
+  }
+  return text;
+}
+
 std::string EscapeLines(const std::string& text) {
   std::string out;
   size_t start = 0;
@@ -62,7 +72,7 @@ std::string EscapeMarkdownLine(std::string_view line) {
 std::string MarkdownWriter::Begin(const DocumentInfo&) { return ""; }
 
 std::string MarkdownWriter::Page(const PageResult& page) {
-  std::string out = "<!-- page " + std::to_string(page.page) + " -->\n\n";
+  std::string out = "<!-- page " + std::to_string(page.page) + CommentText(page.error) + " -->\n\n";
   for (const RegionResult& region : page.regions) {
     if (region.text.empty()) continue;
     const std::string text = ValidUtf8(region.text);

@@ -75,6 +75,12 @@ TEST(MarkdownWriterTest, PagesAreMarkedAndPlainTextIsEscaped) {
             "<!-- page 1 -->\n\nDear Sir,\nthank you.\n\n1\\. Yours\n\n");
 }
 
+TEST(MarkdownWriterTest, AFailedPageSaysWhyWithoutEndingItsComment) {
+  PageResult page = FailedPage(2);
+  page.error = "odd --> name";
+  EXPECT_EQ(Write("md", {page}), "<!-- page 2: odd --  name -->\n\n");
+}
+
 TEST(MarkdownWriterTest, TextOfAWholeRegionIsTheModelsOwnMarkdown) {
   PageResult page = MakePage(1);
   page.regions.resize(1);
