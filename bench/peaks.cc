@@ -50,7 +50,10 @@ double MultiplyAddScalarPeak() {
 
 Peaks MeasurePeaks(const std::string& table_name, bool memory) {
   Peaks peaks;
-  if (table_name == "avx512-vnni") {
+  if (table_name == "amx") {
+    peaks.int8_instruction = "tdpbsud";
+    peaks.int8_gops = AmxPeak() * 1e-9;
+  } else if (table_name == "avx512-vnni") {
     peaks.int8_instruction = "vpdpbusd 512";
     peaks.int8_gops = VnniPeak() * 1e-9;
   } else if (table_name == "avx512" || table_name == "avx2") {
@@ -60,7 +63,7 @@ Peaks MeasurePeaks(const std::string& table_name, bool memory) {
     peaks.int8_instruction = "scalar";
     peaks.int8_gops = MultiplyAddScalarPeak() * 1e-9;
   }
-  if (table_name.starts_with("avx512")) {
+  if (table_name == "amx" || table_name.starts_with("avx512")) {
     peaks.f32_instruction = "vfmadd231ps 512";
     peaks.f32_gflops = Fma512Peak() * 1e-9;
   } else if (table_name == "avx2") {

@@ -1,6 +1,9 @@
-// Register-only peaks of AVX-512: 24 independent accumulators hide the latency. The registers are
+// Register-only peaks of AVX-512 and AMX: 24 independent accumulators hide the latency. The registers are
 // named in the assembly, so that no compiler can spill them.
+#include <immintrin.h>
 #include <time.h>
+
+#include <cstdint>
 
 #include "bench/peaks.h"
 
@@ -33,5 +36,25 @@ namespace {
 double VnniPeak() { return BestRate(24 * 128.0, PLATEN_LOOP("vpdpbusd")); }
 
 double Fma512Peak() { return BestRate(24 * 32.0, PLATEN_LOOP("vfmadd231ps")); }
+
+// Four independent sums of 16 x 16 outputs over 64 k. The dispatcher has asked for the tiles.
+double AmxPeak() {
+  struct alignas(64) {
+    uint8_t palette = 1;
+    uint8_t unused[15] = {};
+    uint16_t bytes_per_row[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+    uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+  } shapes;
+  return BestRate(4 * 16 * 16 * 64 * 2.0, [&shapes](int iterations) {
+    _tile_loadconfig(&shapes);
+    for (int i = 0; i < iterations; ++i) {
+      _tile_dpbsud(0, 4, 5);
+      _tile_dpbsud(1, 4, 7);
+      _tile_dpbsud(2, 6, 5);
+      _tile_dpbsud(3, 6, 7);
+    }
+    _tile_release();
+  });
+}
 
 }  // namespace platen::bench

@@ -20,7 +20,7 @@ OptionSpec IsaOption(const std::string& group) {
           .value_name = "NAME", .group = group,
           .help = "Instruction set of the kernels. All give the same bits; auto is the fastest "
                   "this CPU can run.",
-          .choices = {"auto", "scalar", "avx2", "avx512", "avx512-vnni"}};
+          .choices = {"auto", "scalar", "avx2", "avx512", "avx512-vnni", "amx"}};
 }
 
 OptionSpec ThreadsOption(const std::string& group) {

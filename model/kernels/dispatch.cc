@@ -8,6 +8,8 @@ extern const KernelTable kScalarKernels;
 extern const KernelTable kAvx2Kernels;
 extern const KernelTable kAvx512Kernels;
 KernelTable MakeAvx512VnniKernels();
+KernelTable MakeAmxKernels();
+bool CpuHasAmxInt8();
 
 namespace {
 
@@ -20,11 +22,15 @@ bool CpuHasAvx512Vnni() { return CpuHasAvx512() && __builtin_cpu_supports("avx51
 
 // A table of what this CPU can run, best first; at least the scalar one.
 struct Runnable {
-  const KernelTable* tables[4];
+  const KernelTable* tables[5];
   int count = 0;
 
   Runnable() {
     if (CpuHasAvx512Vnni()) {
+      if (CpuHasAmxInt8()) {
+        static const KernelTable amx = MakeAmxKernels();
+        tables[count++] = &amx;
+      }
       static const KernelTable vnni = MakeAvx512VnniKernels();  // its code needs the CPU, too
       tables[count++] = &vnni;
     }

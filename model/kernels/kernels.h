@@ -119,7 +119,7 @@ struct KernelTable {
   Selection (*select)(const float* logits, int n);
 };
 
-// The best table this CPU can run, of "avx512-vnni", "avx512", "avx2", "scalar".
+// The best table this CPU can run, of "amx", "avx512-vnni", "avx512", "avx2", "scalar".
 const KernelTable& BestKernels();
 // The table of that name; nullptr if there is none or this CPU cannot run it.
 const KernelTable* FindKernels(const char* name);

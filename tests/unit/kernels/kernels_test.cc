@@ -17,7 +17,7 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 std::vector<const KernelTable*> Tables() {
   std::vector<const KernelTable*> tables;
-  for (const char* name : {"scalar", "avx2", "avx512", "avx512-vnni"}) {
+  for (const char* name : {"scalar", "avx2", "avx512", "avx512-vnni", "amx"}) {
     if (const KernelTable* table = FindKernels(name)) tables.push_back(table);
   }
   return tables;
