@@ -19,7 +19,11 @@ from mutations import MUTATIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARIES = ["golden_forward_test", "golden_decoding_test", "image_processor_test"]
-COPIED = ["CMakeLists.txt", "cmake", "model", "stages", "pipeline", "tests", "apps", "bench", "assets"]
+COPIED = ["CMakeLists.txt", "LICENSE", "README.md", "cmake", "configs", "model", "stages", "pipeline", "tests", "apps", "bench",
+          "assets", "docs", "tools"]
+
+
+LAUNCHER = shutil.which("ccache") or ""
 
 
 def apply(source: Path, edits: list) -> None:
@@ -47,7 +51,7 @@ def run_tests(work: Path) -> tuple:
     failed, worst, exact = set(), 0.0, 0
     for binary in BINARIES:
         out = subprocess.run([str(work / "build/tests" / binary)], capture_output=True, text=True).stdout
-        for name in re.findall(r"\[  FAILED  \] ([\w/.]+)", out):
+        for name in re.findall(r"\[  FAILED  \] ([A-Z][\w/.]+)", out):
             failed.add(re.sub(r"^\w+/|/\w+$", "", name))
         for ratio in re.findall(r"\(([0-9.e+]+) x\)", out):
             worst = max(worst, float(ratio))
@@ -70,7 +74,7 @@ def main() -> int:
         elif (ROOT / name).exists():
             shutil.copy(ROOT / name, source / name)
     subprocess.run(["cmake", "-S", str(source), "-B", str(options.work / "build"), "-G", "Ninja",
-                    "-DCMAKE_BUILD_TYPE=Release"], check=True, stdout=subprocess.DEVNULL)
+                    "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_COMPILER_LAUNCHER=" + LAUNCHER], check=True, stdout=subprocess.DEVNULL)
     rows, missed = [], []
     for name, (meaning, edits) in [("none", ("the sources as they are", [])), *MUTATIONS.items()]:
         if options.only and name not in options.only:
