@@ -102,6 +102,54 @@ TEST_P(Determinism, OneTwoAndThreeThreadsGiveTheSameBits) {
   EXPECT_EQ(outcomes[0], outcomes[2]);
 }
 
+// Every array the observer sees for these requests, prefilled as one batch.
+std::map<std::string, std::vector<float>> ArraysOf(const Model& model, const std::string& snapshot,
+                                                   const std::vector<const char*>& names) {
+  Recorder recorder;
+  EngineOptions options;
+  options.observer = recorder.observer();
+  Engine engine(model, options);
+  std::vector<std::unique_ptr<Sequence>> owned;
+  std::vector<Sequence*> batch;
+  for (const char* name : names) {
+    owned.push_back(engine.Prepare(RequestOf(model, snapshot, name)));
+    batch.push_back(owned.back().get());
+    if (!engine.TryReserve(*batch.back())) throw std::runtime_error("no KV blocks");
+  }
+  engine.EncodeImages(batch);
+  engine.Prefill(batch);
+  for (Sequence* s : batch) engine.Discard(*s);
+  return recorder.arrays;
+}
+
+TEST_P(Determinism, EveryIntermediateArrayHasTheSameBitsTwiceOnAnyThreadsAndInABatch) {
+  const std::vector<const char*> names = {"exif6", "two_images", "gray"};
+  std::map<std::string, std::vector<float>> one_by_one;
+  for (const char* name : names) {
+    for (const auto& [stage, values] : ArraysOf(model_, Snapshot(), {name})) {
+      auto& all = one_by_one[stage];
+      all.insert(all.end(), values.begin(), values.end());
+    }
+  }
+  ASSERT_TRUE(one_by_one.contains("vision_embeds") && one_by_one.contains("layer1") &&
+              one_by_one.contains("logits_last") && one_by_one.contains("mtp_prefill"));
+  for (const int threads : {1, 1, 2, 3}) {
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
+                                    static_cast<size_t>(threads));
+    tbb::task_arena arena(threads);
+    arena.execute([&] {
+      const auto together = ArraysOf(model_, Snapshot(), names);
+      ASSERT_EQ(together.size(), one_by_one.size());
+      for (const auto& [stage, values] : together) {
+        const std::vector<float>& expected = one_by_one[stage];
+        ASSERT_EQ(values.size(), expected.size()) << stage;
+        EXPECT_EQ(std::memcmp(values.data(), expected.data(), values.size() * sizeof(float)), 0)
+            << stage << " on " << threads << " threads";
+      }
+    });
+  }
+}
+
 TEST_P(Determinism, APoolTooSmallForAllMakesSequencesWaitAndChangesNothing) {
   EngineOptions roomy;
   const std::vector<Outcome> expected = Alone(roomy);
