@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "stages/layout/chain.h"
+#include "stages/layout/letter_height.h"
 #include "stages/layout/quads.h"
 #include "stages/layout/skew.h"
 #include "stages/layout/strip_index.h"
@@ -55,7 +57,8 @@ std::vector<Box> OrdinaryLetters(const std::vector<Component>& components, doubl
 // Share of the letters that are joined to another one on their right.
 double Joined(const std::vector<Box>& letters, double xh) {
   const auto chains = Chain(letters, {.gap_floor = kLetterGap * xh, .gap_factor = 0});
-  return 1 - static_cast<double>(chains.size()) / static_cast<double>(letters.size());
+  return 1 -
+         static_cast<double>(chains.size()) / std::max(1.0, static_cast<double>(letters.size()));
 }
 
 // Tops and bottoms of a line's letters, its slope taken away, sorted.
@@ -128,14 +131,15 @@ MarkCount CountMarks(const PageLines& found, const std::vector<double>& slopes, 
 }  // namespace
 
 bool LiesOnItsSide(const std::vector<Component>& components, double letter_height) {
-  const double xh = letter_height;
   const std::vector<Component> turned = Transposed(components);
-  const std::vector<Box> letters = OrdinaryLetters(components, xh);
-  if (letters.size() < kFewestLetters) return false;
-  const double across = Joined(letters, xh), along = Joined(OrdinaryLetters(turned, xh), xh);
+  const std::optional<double> turned_height = LetterHeight(turned);
+  const std::vector<Box> letters = OrdinaryLetters(components, letter_height);
+  if (letters.size() < kFewestLetters || !turned_height) return false;
+  const double across = Joined(letters, letter_height);
+  const double along = Joined(OrdinaryLetters(turned, *turned_height), *turned_height);
   if (along < kJoinedAlong || along < kAlongToAcross * across) return false;
-  return LineContrast(turned, xh, FindSkew(turned, xh)) >
-         LineContrast(components, xh, FindSkew(components, xh));
+  return LineContrast(turned, *turned_height, FindSkew(turned, *turned_height)) >
+         LineContrast(components, letter_height, FindSkew(components, letter_height));
 }
 
 bool IsUpsideDown(const PageLines& found, double letter_height) {
