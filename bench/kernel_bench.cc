@@ -15,9 +15,9 @@ struct Shape {
 };
 
 // The released model's linears that matter; a silu pair counts both factors.
-constexpr Shape kShapes[] = {{"text qkv", 4096, 1536},      {"text o_proj", 1536, 2048},
-                             {"text gate_up", 9216, 1536},  {"text down", 1536, 4608},
-                             {"vision qkv", 3072, 1024},    {"vision proj", 1024, 1024},
+constexpr Shape kShapes[] = {{"text qkv", 4096, 1536},       {"text o_proj", 1536, 2048},
+                             {"text gate_up", 9216, 1536},   {"text down", 1536, 4608},
+                             {"vision qkv", 3072, 1024},     {"vision proj", 1024, 1024},
                              {"vision gate_up", 8192, 1024}, {"vision down", 1024, 4096}};
 constexpr Shape kHead = {"lm_head", 59392, 1536};
 constexpr int64_t kFewRows = 4;  // up to here weights stream from memory
@@ -141,9 +141,9 @@ KernelRow BenchAttention(const KernelTable& kernels, int64_t patches, int repeti
   row.k = kDim;
   row.bound = "compute";
   const double operations = 4.0 * static_cast<double>(patches * patches) * kDim;
-  return Measure(row, operations, repetitions,
-                 [&] { return MeasurePeaks(kernels.name, false).f32_gflops; },
-                 [&] { kernels.attention(job); });
+  return Measure(
+      row, operations, repetitions, [&] { return MeasurePeaks(kernels.name, false).f32_gflops; },
+      [&] { kernels.attention(job); });
 }
 
 }  // namespace
@@ -157,7 +157,8 @@ std::vector<KernelRow> RunKernelBench(const KernelTable& kernels,
       const std::vector<Linear> copies = Copies(weights, precision, 0);
       for (const int64_t m : options.rows) {
         if (m < kFewRows * 2 || (precision == Precision::kF32 && m < 256)) continue;
-        rows.push_back(BenchLinear(kernels, precision, shape, m, copies, false, options.repetitions));
+        rows.push_back(
+            BenchLinear(kernels, precision, shape, m, copies, false, options.repetitions));
       }
     }
   }

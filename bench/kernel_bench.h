@@ -16,7 +16,7 @@ struct KernelRow {
   std::string kernel;  // "int8 gemm", "f32 gemm", "vision attention"
   std::string layer;   // "gate_up", ...
   int64_t rows = 0, n = 0, k = 0;
-  double gops = 0;       // median over repetitions
+  double gops = 0;  // median over repetitions
   double gops_min = 0;
   double gops_max = 0;
   double peak_gops = 0;
@@ -31,6 +31,7 @@ struct KernelBenchOptions {
 };
 
 // Shapes of the released GLM-OCR, whatever model is loaded: speeds stay comparable.
-std::vector<KernelRow> RunKernelBench(const KernelTable& kernels, const KernelBenchOptions& options);
+std::vector<KernelRow> RunKernelBench(const KernelTable& kernels,
+                                      const KernelBenchOptions& options);
 
 }  // namespace platen::bench

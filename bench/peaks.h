@@ -21,7 +21,8 @@ struct Peaks {
 // about 20 ms without memory, 0.3 s with.
 Peaks MeasurePeaks(const std::string& table_name, bool memory);
 
-// Register-only loops, in files of their own because of their compiler flags. Operations per second.
+// Register-only loops, in files of their own because of their compiler flags. Operations per
+// second.
 double AmxPeak();
 double VnniPeak();
 double Fma512Peak();

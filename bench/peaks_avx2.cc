@@ -11,18 +11,18 @@ namespace {
 
 #define PLATEN_12(one) \
   one(0) one(1) one(2) one(3) one(4) one(5) one(6) one(7) one(8) one(9) one(10) one(11)
-#define PLATEN_CLOBBERED                                                                      \
-  "ymm0", "ymm1", "ymm2", "ymm3", "ymm4", "ymm5", "ymm6", "ymm7", "ymm8", "ymm9", "ymm10",    \
+#define PLATEN_CLOBBERED                                                                   \
+  "ymm0", "ymm1", "ymm2", "ymm3", "ymm4", "ymm5", "ymm6", "ymm7", "ymm8", "ymm9", "ymm10", \
       "ymm11", "ymm12", "ymm13"
 // Sources of zero bits: finite, no denormals.
-#define PLATEN_LOOP(one)                                                                          \
-  [](int iterations) {                                                                            \
-    asm volatile("vpxor %%ymm12, %%ymm12, %%ymm12" : : : "ymm12");                                \
+#define PLATEN_LOOP(one)                                                                      \
+  [](int iterations) {                                                                        \
+    asm volatile("vpxor %%ymm12, %%ymm12, %%ymm12" : : : "ymm12");                            \
     for (int i = 0; i < iterations; ++i) asm volatile(PLATEN_12(one) : : : PLATEN_CLOBBERED); \
   }
 
-#define PLATEN_MADD(r)                             \
-  "vpmaddwd %%ymm12, %%ymm12, %%ymm13\n\t"         \
+#define PLATEN_MADD(r)                     \
+  "vpmaddwd %%ymm12, %%ymm12, %%ymm13\n\t" \
   "vpaddd %%ymm13, %%ymm" #r ", %%ymm" #r "\n\t"
 #define PLATEN_FMA(r) "vfmadd231ps %%ymm12, %%ymm12, %%ymm" #r "\n\t"
 

@@ -8,25 +8,37 @@
 namespace platen {
 
 OptionSpec PrecisionOption(const std::string& group) {
-  return {.name = "precision", .type = OptionType::kChoice, .default_value = "auto",
-          .value_name = "NAME", .group = group,
-          .help = "Arithmetic of the linear layers. f32 is the reference; int8 is several times "
-                  "faster and needs a quarter of the memory; auto is int8 where the CPU has AVX2.",
+  return {.name = "precision",
+          .type = OptionType::kChoice,
+          .default_value = "auto",
+          .value_name = "NAME",
+          .group = group,
+          .help =
+              "Arithmetic of the linear layers. f32 is the reference; int8 is several times "
+              "faster and needs a quarter of the memory; auto is int8 where the CPU has AVX2.",
           .choices = {"auto", "f32", "int8"}};
 }
 
 OptionSpec IsaOption(const std::string& group) {
-  return {.name = "isa", .type = OptionType::kChoice, .default_value = "auto",
-          .value_name = "NAME", .group = group,
-          .help = "Instruction set of the kernels. All give the same bits; auto is the fastest "
-                  "this CPU can run.",
+  return {.name = "isa",
+          .type = OptionType::kChoice,
+          .default_value = "auto",
+          .value_name = "NAME",
+          .group = group,
+          .help =
+              "Instruction set of the kernels. All give the same bits; auto is the fastest "
+              "this CPU can run.",
           .choices = {"auto", "scalar", "avx2", "avx512", "avx512-vnni", "amx"}};
 }
 
 OptionSpec ThreadsOption(const std::string& group) {
-  return {.name = "threads", .type = OptionType::kInteger, .default_value = "0", .value_name = "N",
+  return {.name = "threads",
+          .type = OptionType::kInteger,
+          .default_value = "0",
+          .value_name = "N",
           .group = group,
-          .help = "Threads of the process, all told; 0 is one for each CPU it may use.", .min = 0,
+          .help = "Threads of the process, all told; 0 is one for each CPU it may use.",
+          .min = 0,
           .max = 1024};
 }
 

@@ -23,11 +23,11 @@ namespace {
 #include "model/kernels/finish_row.inc"
 
 constexpr int kTileRows = 16;
-constexpr int kTileK = 64;        // bytes of k in a tile row
-constexpr int kFewestRows = 4;    // below, weights stream from memory and VNNI is as fast
+constexpr int kTileK = 64;      // bytes of k in a tile row
+constexpr int kFewestRows = 4;  // below, weights stream from memory and VNNI is as fast
 
-// Shapes of the eight tile registers. 0-3: sums of 16 columns each; 4, 5: 64 k of activations and of
-// weights; 6, 7: the same for a tail of k.
+// Shapes of the eight tile registers. 0-3: sums of 16 columns each; 4, 5: 64 k of activations and
+// of weights; 6, 7: the same for a tail of k.
 struct alignas(64) TileShapes {
   uint8_t palette = 1;
   uint8_t start_row = 0;

@@ -1,5 +1,5 @@
-// The int8 product on AVX-512 VNNI: 6 rows x 4 vectors, 24 s32 accumulators in registers. Everything
-// else of this table is the avx512 file's.
+// The int8 product on AVX-512 VNNI: 6 rows x 4 vectors, 24 s32 accumulators in registers.
+// Everything else of this table is the avx512 file's.
 #include <immintrin.h>
 
 #include <cstdint>
@@ -26,14 +26,14 @@ PLATEN_INLINE void Pin(__m512i& v) { asm("" : "+v"(v)); }
 struct Block {
   const int8_t* a;
   ptrdiff_t a_stride;
-  const float* a_scales;          // [rows, groups]
-  const int32_t* a_corrections;   // [rows, groups]
+  const float* a_scales;         // [rows, groups]
+  const int32_t* a_corrections;  // [rows, groups]
 };
 
 // value[MR][64] of one panel, all groups.
 template <int MR>
 [[gnu::noinline]] void MultiplyPanel(const GemmS8Job& job, const Block& block, const uint8_t* panel,
-                                 const float* w_scales, float* value) {
+                                     const float* w_scales, float* value) {
   for (int g = 0; g < job.groups; ++g) {
     const int begin = g * job.group_k;
     const int end = begin + job.group_k < job.k_padded ? begin + job.group_k : job.k_padded;
@@ -47,7 +47,8 @@ template <int MR>
     });
     for (int k4 = (end - begin) / 4; k4 > 0; --k4, w += 4 * kPanelColumns, a += 4) {
       __m512i b[4];
-      Unroll<4>([&](auto v) __attribute__((always_inline)) { b[v] = _mm512_loadu_si512(w + 64 * v); });
+      Unroll<4>([&](auto v)
+                    __attribute__((always_inline)) { b[v] = _mm512_loadu_si512(w + 64 * v); });
       _mm_prefetch(reinterpret_cast<const char*>(w + 2048), _MM_HINT_T0);
       Unroll<MR>([&](auto r) __attribute__((always_inline)) {
         int32_t four;
