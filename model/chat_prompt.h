@@ -45,9 +45,9 @@ std::string RenderChat(std::span<const ChatMessage> messages, bool add_generatio
 
 // The input of one request. L = input_ids.size().
 struct PromptInput {
-  std::string text;                              // rendered, one "<|image|>" per image
-  std::vector<TokenId> input_ids;                // [L]; each image expanded to its tokens
-  std::array<std::vector<int32_t>, 3> positions; // T, H, W rope positions, [L] each
+  std::string text;                               // rendered, one "<|image|>" per image
+  std::vector<TokenId> input_ids;                 // [L]; each image expanded to its tokens
+  std::array<std::vector<int32_t>, 3> positions;  // T, H, W rope positions, [L] each
   int32_t rope_delta = 0;  // rope position of row i >= L is i + rope_delta on all axes
 };
 

@@ -34,9 +34,9 @@ std::vector<TensorSpec> OptionalTensors(const ModelConfig& config);
 
 // What is wrong with the tensors of a checkpoint.
 struct TensorCheck {
-  std::vector<Error> missing;            // required tensors that are not there
-  std::vector<Error> mismatched;         // required or optional tensors of another shape
-  std::vector<std::string> unexpected;   // names outside the architecture, ascending; harmless
+  std::vector<Error> missing;           // required tensors that are not there
+  std::vector<Error> mismatched;        // required or optional tensors of another shape
+  std::vector<std::string> unexpected;  // names outside the architecture, ascending; harmless
 };
 TensorCheck CheckTensors(const ModelConfig& config, const Checkpoint& checkpoint,
                          const std::string& dir);

@@ -194,7 +194,8 @@ PageTools MakePageTools(const LayoutDetector& detector, const ReadingConfig& rea
 
 int ExitCodeOf(const RunReport& report) {
   if (report.interrupted) return kExitInterrupted;
-  return report.totals.pages_failed > 0 ? kExitSomeFailed : kExitDone;
+  const bool failed = report.totals.pages_failed > 0 || report.totals.documents_failed > 0;
+  return failed ? kExitSomeFailed : kExitDone;
 }
 
 const char* ResultName(int exit_code) {
@@ -259,6 +260,7 @@ int RunOcrCommand(const Words& words) {
   if (discovery.documents.empty()) Log(LogLevel::kWarning, "no documents found");
 
   CatchInterrupts();
+  KeepOpenCvSingleThreaded();
   LimitThreads(ThreadsFrom(settings));
   const LoadedModel loaded = LoadModel(settings);
   ReadingConfig reading = loaded.model->config().reading;
