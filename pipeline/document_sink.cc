@@ -100,7 +100,10 @@ int DocumentSink::WriteOutputs(OpenDocument& document) {
 }
 
 void DocumentSink::AddFailure(const OpenDocument& document, int page, const std::string& error) {
-  if (failures_.size() == kMaxFailures) return;
+  if (failures_.size() == kMaxFailures) {
+    ++failures_not_listed_;
+    return;
+  }
   failures_.push_back({DisplayName(document.input.path), page, error});
 }
 

@@ -38,6 +38,7 @@ class DocumentSink {
   // The first kMaxFailures of them, in order.
   static constexpr size_t kMaxFailures = 1000;
   const std::vector<Failure>& failures() const { return failures_; }
+  int64_t failures_not_listed() const { return failures_not_listed_; }
 
  private:
   void KeepPage(OpenDocument& document, const PageResult& page);
@@ -51,6 +52,7 @@ class DocumentSink {
   ProgressCounters& counters_;
   Telemetry& telemetry_;
   std::vector<Failure> failures_;
+  int64_t failures_not_listed_ = 0;
 };
 
 }  // namespace platen

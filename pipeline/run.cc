@@ -31,6 +31,7 @@ RunReport Run(const RunOptions& options, const RunTools& tools,
   report.totals = counters.Snapshot();
   report.interrupted = tools.interrupted();
   report.failures = sink.failures();
+  report.failures_not_listed = sink.failures_not_listed();
   for (int i = 0; i < kNumStages; ++i) {
     report.stages[static_cast<size_t>(i)] = telemetry.Time(static_cast<Stage>(i));
   }

@@ -44,7 +44,8 @@ struct RunTools {
 struct RunReport {
   Progress totals;
   bool interrupted = false;
-  std::vector<Failure> failures;
+  std::vector<Failure> failures;   // the first of them
+  int64_t failures_not_listed = 0;
   std::array<StageTime, kNumStages> stages;
   EngineStats engine;       // of this run, if the recogniser is new
   double wall_s = 0;

@@ -95,8 +95,11 @@ class Discoverer {
     if (!info) {
       AddDocument(path, output, std::strerror(errno));
     } else if (S_ISDIR(info->st_mode)) {
-      if (IdOf(*info) == output_id_) return;
-      AddFolder(path, output, *info);
+      if (IdOf(*info) == output_id_) {
+        throw Error(ErrorKind::kUsage, {DisplayName(path), ""},
+                    "is the output folder itself, which is never read");
+      }
+      output.empty() ? AddFolder(path, output, *info) : AddSubfolder(path, output, *info);
     } else if (S_ISREG(info->st_mode)) {
       AddDocument(path, output, "");
     } else {
@@ -151,7 +154,7 @@ class Discoverer {
     }
   }
 
-  // A folder inside a folder that cannot be listed fails as a document: the rest goes on.
+  // A folder that cannot be listed fails as a document: the rest goes on.
   void AddSubfolder(const std::string& path, const std::string& output, const struct stat& info) {
     try {
       AddFolder(path, output, info);

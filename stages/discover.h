@@ -40,8 +40,9 @@ struct Discovery {
 // contributes its own name and what is below it, a file its name. With `input_root`, paths are
 // relative to that folder instead.
 //
-// Throws Error(kUsage) if two inputs would write the same output, naming both, or if an input is not
-// below `input_root`; Error(kInput) if a folder that was named cannot be listed.
+// Throws Error(kUsage) if two inputs would write the same output, naming both, if an input is not
+// below `input_root`, or if it is the output folder itself; Error(kInput) if the folder "." cannot be
+// listed.
 Discovery DiscoverDocuments(const InputSpec& spec);
 
 // Names of a list: separated by NUL if it contains one, else by line breaks (a carriage return

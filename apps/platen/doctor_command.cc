@@ -82,10 +82,7 @@ void PrintMachine() {
 }
 
 void PrintLibraries() {
-  Row("oneTBB", std::to_string(TBB_runtime_interface_version() / 1000) + " interface " +
-                    std::to_string(TBB_runtime_interface_version()) + " (built against " +
-                    std::to_string(TBB_VERSION_MAJOR) + "." + std::to_string(TBB_VERSION_MINOR) +
-                    ")");
+  Row("oneTBB", TBB_runtime_version());
   Row("OpenCV", CV_VERSION);
   // OpenCV brings OpenBLAS into the process; platen has kernels of its own and leaves it idle.
   using CoreName = char* (*)();

@@ -122,9 +122,7 @@ std::string RunJson(const RunFacts& facts) {
                      {"decoding", Decoding(facts.report.engine)},
                      {"peak_memory_bytes", facts.report.peak_memory_bytes},
                      {"failures", Failures(facts.report)},
-                     {"failures_not_listed", facts.report.totals.pages_failed -
-                                                 static_cast<int64_t>(
-                                                     facts.report.failures.size())}};
+                     {"failures_not_listed", facts.report.failures_not_listed}};
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
