@@ -2,12 +2,21 @@
 
 #include <tbb/global_control.h>
 
+#include <cstddef>
+#include <new>
+
 namespace platen {
 
-// Never destroyed: when a limit ends, oneTBB starts the workers it was keeping back.
+// Never destroyed, hence no object with a destructor: when a limit ends, oneTBB starts the workers it
+// was keeping back.
 void LimitThreads(int threads) {
-  [[maybe_unused]] static const auto* const limit = new tbb::global_control(
-      tbb::global_control::max_allowed_parallelism, static_cast<size_t>(threads));
+  alignas(tbb::global_control) static std::byte place[sizeof(tbb::global_control)];
+  static const bool once = [threads] {
+    new (place) tbb::global_control(tbb::global_control::max_allowed_parallelism,
+                                    static_cast<size_t>(threads));
+    return true;
+  }();
+  (void)once;
 }
 
 }  // namespace platen
