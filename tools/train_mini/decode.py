@@ -40,7 +40,7 @@ class _Session:
         total = k.shape[2]
         mask = torch.ones(n, total, dtype=torch.bool).tril(total - n)
         o = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
-        o = layer.self_attn.o_proj(o.transpose(1, 2).reshape(1, n, -1))
+        o = layer.self_attn.o_proj(o.transpose(1, 2).reshape(x.shape[0], n, -1))
         return layer.feed_forward(x + layer.post_self_attn_layernorm(o))
 
     def trunk(self, x: Tensor, start: int) -> Tensor:
@@ -97,6 +97,30 @@ class Decoder:
         while out and out[-1] in self.stops:
             out.pop()
         return out, rounds
+
+    @torch.no_grad()
+    def run_batch(self, images: np.ndarray, limit: int = 160) -> list[list[int]]:
+        """Answers to uint8 [B, 28, W] images of one width, without drafts; much faster per line."""
+        pr, lm = self.prompt, self.model.model.language_model
+        merged, _ = self.model.encode(torch.from_numpy(images.copy()))
+        count, n, before = merged.shape[0], merged.shape[1], len(pr.before)
+        ids = torch.tensor(pr.before + [pr.image] * n + pr.after)
+        s = _Session(self.model, before, n, len(ids), limit + DRAFT_ROOM)
+        e = lm.embed_tokens(ids).expand(count, -1, -1)
+        hidden = s.trunk(torch.cat((e[:, :before], merged, e[:, before + n :]), 1), 0)
+        answers: list[list[int]] = [[] for _ in range(count)]
+        open_rows = set(range(count))
+        for step in range(limit):
+            best = self.model.lm_head(hidden[:, -1]).argmax(-1)
+            for row, token in enumerate(best.tolist()):
+                if token in self.stops:
+                    open_rows.discard(row)
+                elif row in open_rows:
+                    answers[row].append(token)
+            if not open_rows:
+                break
+            hidden = s.trunk(lm.embed_tokens(best[:, None]), len(ids) + step)
+        return answers
 
     def _draft(
         self, s: _Session, tokens: list[int], hidden: Tensor, slot: int, count: int

@@ -2,9 +2,8 @@
 
 Fonts, texts and (unless --seed is given) the random seed are ones that training has never seen.
 Half of the lines are clean print, half have scan damage; crops have the errors that the layout
-stage usually makes.  The seed
-usually makes.  The seed is printed, so any result can be
-repeated.  Every snapshot is also decoded with 1, 2 and 3 drafts; the text must not change.
+stage usually makes.  The seed is printed, so any result can be repeated.  Every snapshot is also
+decoded with 1, 2 and 3 drafts; the text must not change.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ import os
 import random
 import subprocess
 import tempfile
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +29,7 @@ from scoring import length_band, score
 from snapshot import load_snapshot
 from text import TextSource
 
+BATCH = 32
 WIDTH_BANDS = (140, 280, 420, 560, 700)
 
 
@@ -96,13 +97,28 @@ def acceptance(rounds: list[list[int]], drafts: int) -> dict[str, float]:
     }
 
 
+def read_all(decoder: Decoder, lines: list[Line]) -> list[list[int]]:
+    """Answer ids of all lines, decoded in batches of one width."""
+    by_width: dict[int, list[int]] = defaultdict(list)
+    for i, line in enumerate(lines):
+        by_width[line.image.shape[1]].append(i)
+    answers: list[list[int]] = [[] for _ in lines]
+    for width in sorted(by_width):
+        for start in range(0, len(by_width[width]), BATCH):
+            rows = by_width[width][start : start + BATCH]
+            got = decoder.run_batch(np.stack([lines[i].image for i in rows]))
+            for i, ids in zip(rows, got):
+                answers[i] = ids
+    return answers
+
+
 def evaluate_snapshot(
     folder: Path, lines: list[Line], draft_counts: list[int], draft_lines: int
 ) -> dict:
     """Scores, draft acceptance and answers of one snapshot."""
     tok = Tokenizer.from_file(str(folder / "tokenizer.json"))
     decoder = Decoder(load_snapshot(folder), make_prompt(tok))
-    plain = [decoder.run(line.image)[0] for line in lines]
+    plain = read_all(decoder, lines)
     texts = [tok.decode(ids) for ids in plain]
     result: dict = {
         "scores": score((line.text, got, groups(line)) for line, got in zip(lines, texts))

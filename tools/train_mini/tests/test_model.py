@@ -66,6 +66,13 @@ def test_drafting_never_changes_the_answer(tok, image):
         assert all(0 <= r <= drafts for r in rounds)
 
 
+def test_lines_read_together_are_read_as_alone(tok):
+    decoder = Decoder(load_snapshot(SNAPSHOT), make_prompt(tok))
+    images = np.random.default_rng(2).integers(0, 256, (3, 28, 84), dtype=np.uint8)
+    alone = [decoder.run(image, limit=24)[0] for image in images]
+    assert decoder.run_batch(images, limit=24) == alone
+
+
 def test_the_bundled_configuration_is_what_export_writes(tmp_path):
     export(new_model().state_dict(), TOKENIZER, tmp_path)
     for name in (
