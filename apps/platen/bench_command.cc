@@ -1,8 +1,5 @@
 // platen bench: what this machine does, as shares of its own peaks.
 
-#include <tbb/global_control.h>
-#include <tbb/task_arena.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -15,6 +12,7 @@
 #include "apps/platen/locate.h"
 #include "apps/platen/model_options.h"
 #include "apps/platen/settings.h"
+#include "apps/platen/thread_limit.h"
 #include "bench/kernel_bench.h"
 #include "bench/page_bench.h"
 #include "model/support/error.h"
@@ -95,8 +93,7 @@ void BenchKernels(const Settings& settings) {
   const KernelTable& kernels = KernelsFrom(settings);
   // The peaks are those of one core.
   const int threads = settings.IsDefault("threads") ? 1 : ThreadsFrom(settings);
-  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
-                                  static_cast<size_t>(threads));
+  LimitThreads(threads);
   bench::KernelBenchOptions options;
   options.repetitions = static_cast<int>(settings.Integer("repetitions"));
   const std::vector<bench::KernelRow> rows = bench::RunKernelBench(kernels, options);
@@ -140,8 +137,7 @@ nlohmann::ordered_json ToJson(const bench::PageCost& cost) {
 
 void BenchPages(const Settings& settings) {
   const int threads = settings.IsDefault("threads") ? 1 : ThreadsFrom(settings);
-  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
-                                  static_cast<size_t>(threads));
+  LimitThreads(threads);
   const Model model(std::make_unique<Snapshot>(LoadSnapshot(LocateModel(settings.Text("model")))),
                     KernelsFrom(settings), PrecisionFrom(settings));
   bench::PageWorkload workload;

@@ -14,6 +14,7 @@
 #include "apps/platen/ocr_options.h"
 #include "apps/platen/settings.h"
 #include "apps/platen/thread_limit.h"
+#include "apps/platen/thread_limit.h"
 #include "model/forward.h"
 #include "model/support/error.h"
 #include "stages/readers/document_reader.h"
@@ -24,32 +25,65 @@ namespace {
 const OptionTable& ForwardOptionTable() {
   using Type = OptionType;
   static const OptionTable table = {
-      {.name = "image", .type = Type::kTextList, .value_name = "FILE", .group = "Request",
+      {.name = "image",
+       .type = Type::kTextList,
+       .value_name = "FILE",
+       .group = "Request",
        .help = "An image; may be given several times, in order. The first page of a document."},
-      {.name = "synthetic", .value_name = "SEED", .group = "Request",
+      {.name = "synthetic",
+       .value_name = "SEED",
+       .group = "Request",
        .help = "Seeded random pixels instead of an image."},
-      {.name = "synthetic-size", .default_value = "448x448", .value_name = "WxH",
-       .group = "Request", .help = "Size of the synthetic image in pixels."},
-      {.name = "prompt", .default_value = "Text Recognition:", .value_name = "TEXT",
-       .group = "Request", .help = "What the model is asked."},
-      {.name = "max-new-tokens", .type = Type::kInteger, .default_value = "0", .value_name = "N",
-       .group = "Decoding", .help = "Longest answer; 0 derives it from the image.", .min = 0,
+      {.name = "synthetic-size",
+       .default_value = "448x448",
+       .value_name = "WxH",
+       .group = "Request",
+       .help = "Size of the synthetic image in pixels."},
+      {.name = "prompt",
+       .default_value = "Text Recognition:",
+       .value_name = "TEXT",
+       .group = "Request",
+       .help = "What the model is asked."},
+      {.name = "max-new-tokens",
+       .type = Type::kInteger,
+       .default_value = "0",
+       .value_name = "N",
+       .group = "Decoding",
+       .help = "Longest answer; 0 derives it from the image.",
+       .min = 0,
        .max = 131072},
-      {.name = "draft-length", .type = Type::kInteger, .default_value = "3", .value_name = "N",
-       .group = "Decoding", .help = "Drafts per round; 0 is plain decoding.", .min = 0, .max = 8},
-      {.name = "mtp-convention", .default_value = "default", .value_name = "NAME",
+      {.name = "draft-length",
+       .type = Type::kInteger,
+       .default_value = "3",
+       .value_name = "N",
+       .group = "Decoding",
+       .help = "Drafts per round; 0 is plain decoding.",
+       .min = 0,
+       .max = 8},
+      {.name = "mtp-convention",
+       .default_value = "default",
+       .value_name = "NAME",
        .group = "Decoding",
        .help = "How the draft layer is fed where implementations differ: default, chain_pre, "
                "mask_position0, image_vision, rope_shift, vllm_like."},
-      {.name = "ignore-stop", .type = Type::kFlag, .default_value = "false", .group = "Decoding",
+      {.name = "ignore-stop",
+       .type = Type::kFlag,
+       .default_value = "false",
+       .group = "Decoding",
        .help = "Go on to the token limit."},
-      {.name = "dump", .value_name = "DIR", .group = "Output",
+      {.name = "dump",
+       .value_name = "DIR",
+       .group = "Output",
        .help = "Write every intermediate array as .npy, and result.json; the folder is made."},
       PrecisionOption("Machine"),
       IsaOption("Machine"),
       ThreadsOption("Machine"),
-      {.name = "help", .type = Type::kFlag, .default_value = "false", .group = "Output",
-       .help = "Show this help.", .short_name = 'h'},
+      {.name = "help",
+       .type = Type::kFlag,
+       .default_value = "false",
+       .group = "Output",
+       .help = "Show this help.",
+       .short_name = 'h'},
   };
   return table;
 }
@@ -106,10 +140,14 @@ ForwardOptions MakeOptions(const Settings& settings) {
 
 const char* FinishText(FinishReason reason) {
   switch (reason) {
-    case FinishReason::kStop: return "stop token";
-    case FinishReason::kLength: return "token limit";
-    case FinishReason::kRepetition: return "endless repetition";
-    case FinishReason::kFailed: return "failed";
+    case FinishReason::kStop:
+      return "stop token";
+    case FinishReason::kLength:
+      return "token limit";
+    case FinishReason::kRepetition:
+      return "endless repetition";
+    case FinishReason::kFailed:
+      return "failed";
   }
   return "";
 }
@@ -117,16 +155,15 @@ const char* FinishText(FinishReason reason) {
 void PrintSpeculation(const EngineStats& stats) {
   std::printf("rounds          %lld, %.3f tokens per target pass\n",
               static_cast<long long>(stats.rounds),
-              stats.rounds > 0 ? static_cast<double>(stats.decoded_tokens) /
-                                     static_cast<double>(stats.rounds)
-                               : 0.0);
+              stats.rounds > 0
+                  ? static_cast<double>(stats.decoded_tokens) / static_cast<double>(stats.rounds)
+                  : 0.0);
   for (size_t j = 0; j < stats.drafted_at.size(); ++j) {
     if (stats.drafted_at[j] == 0) continue;
-    std::printf("draft %zu         accepted %lld of %lld (%.3f)\n", j + 1,
-                static_cast<long long>(stats.accepted_at[j]),
-                static_cast<long long>(stats.drafted_at[j]),
-                static_cast<double>(stats.accepted_at[j]) /
-                    static_cast<double>(stats.drafted_at[j]));
+    std::printf(
+        "draft %zu         accepted %lld of %lld (%.3f)\n", j + 1,
+        static_cast<long long>(stats.accepted_at[j]), static_cast<long long>(stats.drafted_at[j]),
+        static_cast<double>(stats.accepted_at[j]) / static_cast<double>(stats.drafted_at[j]));
   }
 }
 
@@ -164,16 +201,12 @@ int RunForwardCommand(const Words& words) {
   if (settings.positional().size() > 1) {
     throw Error(ErrorKind::kUsage, {"", "forward"}, "takes one MODEL; images go after --image");
   }
-  const int threads = ThreadsFrom(settings);
-  LimitThreads(threads);
-  tbb::task_arena arena(threads);
-  ForwardResult result;
-  arena.execute([&] {
-    auto snapshot = std::make_unique<Snapshot>(LoadSnapshot(
-        LocateModel(settings.positional().empty() ? "" : settings.positional()[0])));
-    const Model model(std::move(snapshot), KernelsFrom(settings), PrecisionFrom(settings));
-    result = RunForward(model, MakeRequest(settings, model), MakeOptions(settings));
-  });
+  LimitThreads(ThreadsFrom(settings));
+  auto snapshot = std::make_unique<Snapshot>(LoadSnapshot(
+      LocateModel(settings.positional().empty() ? "" : settings.positional()[0])));
+  const Model model(std::move(snapshot), KernelsFrom(settings), PrecisionFrom(settings));
+  const ForwardResult result =
+      RunForward(model, MakeRequest(settings, model), MakeOptions(settings));
   Print(result);
   return result.recognition.finish == FinishReason::kFailed ? kExitSomeFailed : kExitDone;
 }
