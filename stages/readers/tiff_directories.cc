@@ -95,7 +95,9 @@ TiffDirectories ListTiffDirectories(const InputFile& file, int max_pages) {
     (is_page ? pages.offsets : others).push_back(offset);
     offset = directory->next_offset;
   }
-  if (pages.offsets.empty()) pages.offsets = others;
+  // A file of reduced images alone shows them; behind a broken chain the real page may be missing,
+  // and its thumbnail must not take its place.
+  if (pages.offsets.empty() && pages.damage.empty()) pages.offsets = others;
   return pages;
 }
 
