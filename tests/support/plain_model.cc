@@ -225,7 +225,9 @@ Rows PlainModel::Hidden(const std::vector<TokenId>& ids,
   Rows x;
   size_t image_row = 0;
   for (const TokenId id : ids) {
-    x.push_back(id == snapshot_.config.tokens.image ? images.at(image_row++) : Embedding(id));
+    // Beyond the prompt's images an image token is a generated token like any other.
+    const bool image = id == snapshot_.config.tokens.image && image_row < images.size();
+    x.push_back(image ? images[image_row++] : Embedding(id));
   }
   for (int layer = 0; layer < snapshot_.config.text.num_layers; ++layer) {
     x = DecoderLayer(layer, std::move(x), positions);
