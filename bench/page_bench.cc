@@ -71,11 +71,11 @@ PageCost ReadPage(const Model& model, Engine& engine, const PageWorkload& worklo
   return cost;
 }
 
+// Room for every crop's prompt, answer and drafts.
 int64_t CacheBytes(const ModelConfig& config, const PageWorkload& workload) {
-  const TextConfig& text = config.text;
-  const int64_t tokens = static_cast<int64_t>(workload.crops) * (workload.tokens_per_crop + 256);
-  return tokens * (text.num_layers + text.num_mtp_layers) * text.num_kv_heads * 2 *
-         (text.head_dim + kLanes) * static_cast<int64_t>(sizeof(float));
+  constexpr int64_t kPromptAndMargin = 256;
+  const int64_t tokens = workload.crops * (workload.tokens_per_crop + kPromptAndMargin);
+  return tokens * KvPool::TokenBytes(config.text);
 }
 
 }  // namespace

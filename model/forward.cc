@@ -112,14 +112,17 @@ void DumpResult(const Dump& dump, const ForwardResult& result, const Sequence& s
 // The cache for exactly one request, unless the caller asks for a size.
 int64_t CacheBytes(const Model& model, const Request& request, const ForwardOptions& options) {
   if (options.kv_cache_bytes > 0) return options.kv_cache_bytes;
-  const TextConfig& text = model.config().text;
-  int64_t tokens = static_cast<int64_t>(request.task_text.size()) + 256;
+  // The template's tokens, drafts beyond the answer, and the ends of blocks.
+  constexpr int64_t kMargin = 256;
+  constexpr int64_t kAroundImage = 2;
   int image_tokens = 0;
   for (const PreparedImage& image : request.images) image_tokens += image.grid.num_image_tokens();
-  tokens += image_tokens;
-  tokens += request.max_new_tokens > 0 ? request.max_new_tokens : DefaultTokenLimit(image_tokens);
-  return tokens * (text.num_layers + text.num_mtp_layers) * 2 * text.num_kv_heads *
-         (text.head_dim + kLanes) * static_cast<int64_t>(sizeof(float));
+  const int64_t answer =
+      request.max_new_tokens > 0 ? request.max_new_tokens : DefaultTokenLimit(image_tokens);
+  const auto text_bytes = static_cast<int64_t>(request.task_text.size());  // a token has a byte
+  const auto images = static_cast<int64_t>(request.images.size());
+  const int64_t tokens = text_bytes + image_tokens + kAroundImage * images + answer + kMargin;
+  return tokens * KvPool::TokenBytes(model.config().text);
 }
 
 }  // namespace

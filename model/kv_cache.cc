@@ -11,14 +11,26 @@
 #include "model/support/error.h"
 
 namespace platen {
+namespace {
+
+int PaddedHeadDim(const TextConfig& config) {
+  return (config.head_dim + kLanes - 1) / kLanes * kLanes;
+}
+
+}  // namespace
+
+int64_t KvPool::TokenBytes(const TextConfig& config) {
+  return static_cast<int64_t>(config.head_dim + PaddedHeadDim(config)) * config.num_kv_heads *
+         (config.num_layers + config.num_mtp_layers) * static_cast<int64_t>(sizeof(float));
+}
 
 KvPool::KvPool(const TextConfig& config, int block_tokens, int64_t bytes)
     : block_tokens_(block_tokens),
       head_dim_(config.head_dim),
-      value_stride_((config.head_dim + kLanes - 1) / kLanes * kLanes),
+      value_stride_(PaddedHeadDim(config)),
       num_heads_(config.num_kv_heads),
       head_floats_(static_cast<int64_t>(block_tokens) * (head_dim_ + value_stride_)),
-      block_floats_(head_floats_ * num_heads_ * (config.num_layers + config.num_mtp_layers)) {
+      block_floats_(block_tokens * TokenBytes(config) / static_cast<int64_t>(sizeof(float))) {
   assert(block_tokens % kLanes == 0 && kKeySplit % block_tokens == 0);
   const auto block_bytes = block_floats_ * static_cast<int64_t>(sizeof(float));
   total_blocks_ = std::clamp<int64_t>(bytes / block_bytes, 1, std::numeric_limits<BlockId>::max());

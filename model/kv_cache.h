@@ -43,6 +43,9 @@ class KvPool {
   void Write(BlockId block, int layer, int head, int place, const float* key,
              const float* value) const;
 
+  // Bytes one token takes in all layers, the draft layer included.
+  static int64_t TokenBytes(const TextConfig& config);
+
   int block_tokens() const { return block_tokens_; }
   int head_dim() const { return head_dim_; }
   int value_stride() const { return value_stride_; }  // head_dim rounded up to 16

@@ -7,7 +7,6 @@
 
 #include "apps/platen/commands.h"
 #include "apps/platen/exit_codes.h"
-#include "apps/platen/hardware.h"
 #include "apps/platen/help.h"
 #include "apps/platen/locate.h"
 #include "apps/platen/model_options.h"
