@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cassert>
+#include <chrono>
 #include <mutex>
 #include <utility>
 
+#include "model/draft_planner.h"
 #include "model/model.h"
 #include "model/ops/parallel.h"
 #include "model/sequence.h"
@@ -16,6 +18,10 @@ namespace {
 
 constexpr int64_t kDefaultKvBytes = int64_t{1} << 30;
 constexpr int kMaxDraftLength = 8;
+
+double Seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 void RememberSeen(Sequence& s, TokenId id) {
   if (s.request.repetition_penalty == 1.0F) return;
@@ -42,7 +48,8 @@ struct Engine::Impl {
         options(o),
         pool(m.config().text, o.kv_block_tokens,
              o.kv_cache_bytes > 0 ? o.kv_cache_bytes : kDefaultKvBytes),
-        drafter(m, pool, options) {
+        drafter(m, pool, options),
+        planner(m.mtp() ? std::clamp(o.draft_length, 0, kMaxDraftLength) : 0) {
     options.draft_length = m.mtp() ? std::clamp(o.draft_length, 0, kMaxDraftLength) : 0;
     stats.drafted_at.assign(static_cast<size_t>(options.draft_length), 0);
     stats.accepted_at.assign(static_cast<size_t>(options.draft_length), 0);
@@ -59,6 +66,8 @@ struct Engine::Impl {
   void Finish(Sequence& s, FinishReason reason) const;
   void Fail(Sequence& s, const std::string& where) const;
 
+  std::vector<Proposal> PlanRound();
+  void RunRound(std::span<Proposal> proposals);
   void Verify(std::span<const Proposal> proposals);
   void Accept(const Proposal& proposal, int64_t first_row);
 
@@ -73,6 +82,7 @@ struct Engine::Impl {
   DecoderWorkspace prefill_ws;
   Mat prefill_x, prefill_hidden, prefill_last, prefill_logits;
 
+  DraftPlanner planner;
   std::vector<std::unique_ptr<Sequence>> live;
   RowBatch verify_batch;
   DecoderWorkspace verify_ws;
@@ -224,14 +234,8 @@ void Engine::Submit(std::unique_ptr<Sequence> sequence) {
 
 std::vector<std::unique_ptr<Sequence>> Engine::Step() {
   Impl& e = *impl_;
-  std::vector<Proposal> proposals;
-  for (const auto& s : e.live) {
-    if (!s->finished) proposals.push_back({s.get(), e.drafter.PlannedDrafts(*s), {}});
-  }
-  if (!proposals.empty()) {
-    e.drafter.Draft(proposals);
-    e.Verify(proposals);
-  }
+  std::vector<Proposal> proposals = e.PlanRound();
+  if (!proposals.empty()) e.RunRound(proposals);
   std::vector<std::unique_ptr<Sequence>> finished;
   for (auto& s : e.live) {
     if (!s->finished) continue;
@@ -240,6 +244,40 @@ std::vector<std::unique_ptr<Sequence>> Engine::Step() {
   }
   std::erase(e.live, nullptr);
   return finished;
+}
+
+std::vector<Proposal> Engine::Impl::PlanRound() {
+  std::vector<Proposal> proposals;
+  for (const auto& s : live) {
+    if (!s->finished) proposals.push_back({s.get(), drafter.PlannedDrafts(*s), {}});
+  }
+  if (proposals.empty() || !options.adaptive_drafts) return proposals;
+  const auto count = static_cast<int64_t>(proposals.size());
+  const int drafts = planner.Choose(count);
+  const int64_t probe = drafts == 0 ? planner.Probe(count) : -1;
+  for (int64_t i = 0; i < count; ++i) {
+    int& planned = proposals[static_cast<size_t>(i)].planned;
+    if (i != probe) planned = std::min(planned, drafts);
+  }
+  return proposals;
+}
+
+// Draft and verify, timed for the planner.
+void Engine::Impl::RunRound(std::span<Proposal> proposals) {
+  RoundCosts costs;
+  const double start = Seconds();
+  drafter.Draft(proposals);
+  const double drafted = Seconds();
+  Verify(proposals);
+  costs.draft_seconds = drafted - start;
+  costs.verify_seconds = Seconds() - drafted;
+  costs.verify_rows = verify_batch.num_rows();
+  for (const Proposal& p : proposals) {
+    const auto drafts = static_cast<int>(p.drafts.size());
+    costs.draft_sequences += drafts > 0 ? 1 : 0;
+    costs.draft_steps = std::max(costs.draft_steps, drafts);
+  }
+  planner.AddCosts(costs);
 }
 
 // One target pass over the anchors and drafts of all sequences.
@@ -292,6 +330,7 @@ void Engine::Impl::Accept(const Proposal& p, int64_t first_row) {
   size_t accepted = 0;
   while (accepted < p.drafts.size() && p.drafts[accepted] == rows[accepted].index) ++accepted;
 
+  planner.AddAcceptance(static_cast<int>(p.drafts.size()), static_cast<int>(accepted));
   ++stats.rounds;
   for (size_t j = 0; j < p.drafts.size(); ++j) {
     ++stats.drafted_at[j];

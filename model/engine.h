@@ -66,6 +66,9 @@ struct EngineOptions {
   // Draft to the full length even where the token limit or a drafted stop token makes the rest
   // useless; comparisons with the reference need it.
   bool full_drafts = false;
+  // Draft as many tokens as pay just now, at most draft_length; see draft_planner.h. Changes the
+  // speed, never a token.
+  bool adaptive_drafts = false;
   Observer observer;                           // intermediate results of prefill and drafting
   std::function<void(const Round&)> on_round;  // called by Step
 };

@@ -129,6 +129,7 @@ LoadedModel LoadModel(const Settings& settings) {
                                          PrecisionFrom(settings));
   EngineOptions options;
   options.draft_length = static_cast<int>(settings.Integer("draft-length"));
+  options.adaptive_drafts = settings.Text("draft-policy") == "adaptive";
   options.kv_cache_bytes = settings.Integer("kv-cache-mib") << 20;
   loaded.engine = std::make_unique<Engine>(*loaded.model, options);
   loaded.wall_s = static_cast<double>(WallNowNs() - start_ns) * 1e-9;

@@ -71,9 +71,14 @@ void AddModel(OptionTable& table) {
                    .choices = {"text", "table", "formula"}});
   table.push_back({.name = "draft-length", .type = Type::kInteger, .default_value = "3",
                    .value_name = "N", .group = group,
-                   .help = "Tokens drafted ahead in each round of speculative decoding. Changes the "
-                           "speed, never the text. 0 is plain decoding.",
+                   .help = "Most tokens drafted ahead in each round of speculative decoding. Changes "
+                           "the speed, never the text. 0 is plain decoding.",
                    .min = 0, .max = 8});
+  table.push_back({.name = "draft-policy", .type = Type::kChoice, .default_value = "adaptive",
+                   .value_name = "POLICY", .group = group,
+                   .help = "adaptive: as many drafts as pay with the regions at hand, measured while "
+                           "running. fixed: always --draft-length.",
+                   .choices = {"adaptive", "fixed"}});
   table.push_back({.name = "repetition-penalty", .type = Type::kNumber, .default_value = "1",
                    .value_name = "X", .group = group,
                    .help = "Above 1, tokens that have occurred become less likely.",
