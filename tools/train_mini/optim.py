@@ -60,7 +60,7 @@ class Muon(torch.optim.Optimizer):
 
 
 def build(model: nn.Module, lr: float, muon: bool = True) -> list[torch.optim.Optimizer]:
-    """Optimizers for all parameters; ``param_groups`` carry ``base_lr`` for the schedule."""
+    """Optimizers for all parameters; the trainer sets their rate before every step."""
     matrices: dict[int, list[Tensor]] = defaultdict(list)
     tables, others = [], []
     for name, p in model.named_parameters():
@@ -88,7 +88,4 @@ def build(model: nn.Module, lr: float, muon: bool = True) -> list[torch.optim.Op
     optimizers: list[torch.optim.Optimizer] = [adam]
     if muon:
         optimizers.append(Muon([{"params": ps, "blocks": b} for b, ps in matrices.items()], lr=lr))
-    for o in optimizers:
-        for g in o.param_groups:
-            g["base_lr"] = lr
     return optimizers

@@ -14,6 +14,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 import damage
+import wear
 from chance import Dice
 from fonts import HELD_OUT_FAMILIES, FontFile, load_face
 
@@ -26,6 +27,8 @@ MAX_WIDTH = 28 * 25
 STRETCHED_SHARE = 0.25
 # Share of lines with scan damage when the caller does not say.
 DEGRADED_SHARE = 0.7
+# Share of training lines whose letters are squeezed or widened.
+SQUEEZED_SHARE = 0.3
 # How many pixels of an unusually long ascender or descender a crop may lose.
 CUT_ALLOWED = 0.7
 
@@ -58,7 +61,8 @@ class Renderer:
     """Draws lines with random fonts and scan-like damage.
 
     ``held_out``: the fonts kept for evaluation, and crops as the layout stage cuts them; otherwise
-    the training fonts, and also crops whose scale and place are clearly wrong.
+    the training fonts, also crops whose scale and place are clearly wrong, squeezed letters, tight
+    word gaps and the damage of ``wear.py``.
     """
 
     def __init__(self, font_dir: Path, font_list: Path, held_out: bool, seed: int) -> None:
@@ -134,6 +138,8 @@ class Renderer:
         dice = self.dice
         height, baseline = self.frame(font, size)
         gap_scale = dice.uniform(0.9, 2.2) if dice.chance(0.12) else 0.0
+        if not self.usual_crops and dice.chance(0.12):
+            gap_scale = dice.uniform(0.6, 0.95)
         table = dice.chance(0.05)
         chunks = text.split(" ") if (gap_scale or table) else [text]
         space = face.getlength(" ") or size * 0.25
@@ -208,6 +214,14 @@ class Renderer:
             for x in (1, canvas.width - 2):
                 pen.line((x, 0, x, canvas.height), fill=255, width=max(1, size // 16))
 
+    def scan(self, ink: Image.Image, size: float) -> np.ndarray:
+        """A damaged scan of an ink mask; training lines suffer more kinds of damage."""
+        ink = damage.warp(ink, size, self.dice)
+        if self.usual_crops:
+            return damage.scan(ink, size, self.dice)
+        ink = wear.wear_ink(ink, size, self.dice)
+        return wear.wear_scan(damage.scan(ink, size, self.dice), ink, size, self.dice)
+
     def render(self, text: str, degraded: bool | None = None) -> Line | None:
         """Render ``text``; None when no font has the characters or the line is too wide."""
         font = self.pick_font(text)
@@ -219,10 +233,9 @@ class Renderer:
         if drawn is None:
             return None
         ink, size = drawn
-        if degraded:
-            original = damage.scan(damage.warp(ink, size, self.dice), size, self.dice)
-        else:
-            original = damage.clean_print(ink, self.dice)
+        if not self.usual_crops and self.dice.chance(SQUEEZED_SHARE):
+            ink = wear.squeeze(ink, len(text), self.dice)
+        original = self.scan(ink, size) if degraded else damage.clean_print(ink, self.dice)
         filters = [Image.Resampling.BICUBIC, Image.Resampling.BILINEAR, Image.Resampling.LANCZOS]
         resample = Image.Resampling(self.dice.rng.choice(filters, p=[0.7, 0.15, 0.15]))
         stretch = self.dice.chance(STRETCHED_SHARE) and not self.usual_crops

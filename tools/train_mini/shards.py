@@ -67,7 +67,7 @@ def main() -> None:
     ap.add_argument("--held-out-fonts", action="store_true")
     args = ap.parse_args()
     args.pool.mkdir(parents=True, exist_ok=True)
-    source = TextSource(args.corpus, args.seed)
+    source = TextSource(args.corpus, args.seed, hard=not args.held_out_fonts)
     for i in range(args.shards):
         path = args.pool / f"shard-{args.seed:03d}-{i:05d}.npz"
         if path.exists():

@@ -22,13 +22,26 @@ LABELS = (
     "Reference Due Balance Page Tel. Fax Phone Email Address City Zip Name Signature Payment Terms Net Gross Discount "
     "Shipping Bill To Ship To Code Number Currency Bank IBAN Note Section Chapter Figure Table Appendix Version"
 ).split()
+# Characters of a long line. Wide type is rejected by the renderer, so these favour narrow letters.
+LONG = (48, 76)
+LONG_SHARE = 0.2
+# Shares of lines with extra punctuation and with codes of look-alikes.
+PUNCTUATED_SHARE, LOOK_ALIKE_SHARE = 0.25, 0.06
+MARKS = (",", ".", ";", ":", "?", "!", ",", ".")
+QUOTES = (("“", "”"), ('"', '"'), ("‘", "’"), ("'", "'"), ("“", "”"), ("(", ")"))
+LOOK_ALIKES = ("S5", "O0Q", "I1l", "Z2", "B8", "G6", "T7", "A4", "CE")
+ALNUM = string.ascii_uppercase + string.digits
 TLDS = "com org net edu gov io co.uk de fr eu info".split()
 
 
 class TextSource:
-    """Draws lines of text; ``max_chars`` bounds the length."""
+    """Draws lines of text.
 
-    def __init__(self, corpus: Path, seed: int) -> None:
+    With ``hard`` (training lines only) the mix holds more of what a model confuses: lines as long
+    as a crop can be, marks and quotes after words, codes of letters and digits that look alike.
+    """
+
+    def __init__(self, corpus: Path, seed: int, hard: bool = False) -> None:
         data: dict[str, list[str]] = json.loads(corpus.read_text())
         self.words = {k: v for k, v in data.items() if k.startswith("words_")}
         self.prose = {k: v for k, v in data.items() if not k.startswith("words_")}
@@ -46,6 +59,7 @@ class TextSource:
         self.prose_names = list(self.prose)
         self.prose_weights = [weights.get(n, 1.0) for n in self.prose_names]
         self.rng = random.Random(seed)
+        self.hard = hard
 
     # ---- prose -------------------------------------------------------------------------
     def prose_window(self, target: int) -> str:
@@ -251,6 +265,27 @@ class TextSource:
         )
         return r.choices(makers, (3, 3, 3, 3, 1, 1, 1.5, 1.5, 1, 1.2, 3, 1, 2, 1.5))[0]()
 
+    def look_alike(self) -> str:
+        """A code of letters and digits that are easily taken for each other."""
+        r = self.rng
+        pick = lambda: r.choice(r.choice(LOOK_ALIKES)) if r.random() < 0.6 else r.choice(ALNUM)  # noqa: E731
+        blocks = ["".join(pick() for _ in range(r.randint(1, 5))) for _ in range(r.randint(1, 4))]
+        return r.choice((" ", "-", " ", "/", ".")).join(blocks)
+
+    def punctuate(self, text: str) -> str:
+        """Marks after some words, and some words or runs of words in quotes."""
+        r, out, close = self.rng, [], ""
+        for word in text.split(" "):
+            mark = r.choice(MARKS) if word[-1:].isalnum() and r.random() < 0.25 else ""
+            if not close and word[:1].isalnum() and r.random() < 0.12:
+                opening, close = r.choice(QUOTES)
+                word = opening + word
+            if close and r.random() < 0.35:
+                word += mark + close if r.random() < 0.7 else close + mark
+                close = mark = ""
+            out.append(word + mark)
+        return " ".join(out)
+
     # ---- whole lines -----------------------------------------------------------------------
     def structured(self, target: int) -> str:
         """Field lines, table-like rows and mixes of generated pieces."""
@@ -266,6 +301,8 @@ class TextSource:
 
     def target_length(self) -> int:
         """A mixture of short, medium and full-line lengths."""
+        if self.hard and self.rng.random() < LONG_SHARE:
+            return self.rng.randint(*LONG)
         u = self.rng.random()
         if u < 0.18:
             return self.rng.randint(1, 12)
@@ -313,11 +350,23 @@ class TextSource:
                 )
             if r.random() < 0.25:
                 text = self._typographic(text)
+            if self.hard:
+                text = self.harder(text)
             text = " ".join("".join(c for c in text if c in CHARSET).split())
             if len(text) > max_chars:
                 text = text[:max_chars].rsplit(" ", 1)[0].strip()
             if text:
                 return text
+
+    def harder(self, text: str) -> str:
+        """Sometimes adds what is easily confused."""
+        u = self.rng.random()
+        if u < PUNCTUATED_SHARE:
+            return self.punctuate(text)
+        if u < PUNCTUATED_SHARE + LOOK_ALIKE_SHARE:
+            cut = text[: max(0, len(text) - 14)].rsplit(" ", 1)[0]
+            return f"{cut} {self.look_alike()}" if self.rng.random() < 0.5 else self.look_alike()
+        return text
 
     def _typographic(self, text: str) -> str:
         """Straight to curly quotes and dashes."""

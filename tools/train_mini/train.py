@@ -177,7 +177,7 @@ class Worker:
         args, step = self.args, self.state["step"]
         for o in self.optimizers:
             for g in o.param_groups:
-                g["lr"] = g["base_lr"] * factor
+                g["lr"] = args.lr * factor
         drafting = args.stage == "joint" and (decay > args.mtp_always or step % args.mtp_every == 0)
         batch = self.pool.batch(self.rng, args.widest, args.budget)
         loss, values = batch_loss(

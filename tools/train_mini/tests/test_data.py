@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import wear
 from chance import Dice
 from charset import CHARSET
 from corpus import normalise, paragraphs
@@ -18,7 +19,7 @@ from text import TextSource
 
 
 @pytest.fixture
-def source(tmp_path) -> TextSource:
+def corpus(tmp_path) -> Path:
     path = tmp_path / "corpus.json"
     path.write_text(
         json.dumps(
@@ -28,7 +29,12 @@ def source(tmp_path) -> TextSource:
             }
         )
     )
-    return TextSource(path, 7)
+    return path
+
+
+@pytest.fixture
+def source(corpus) -> TextSource:
+    return TextSource(corpus, 7)
 
 
 class StubFace:
@@ -139,3 +145,91 @@ def test_shards_keep_images_and_texts(tmp_path):
     assert [t for _, t in back] == ["é one", "two"]
     assert all(np.array_equal(a, b) for (a, _), b in zip(back, images))
     assert list(Path(tmp_path).glob("*.tmp*")) == []
+
+
+def test_hard_text_is_longer_and_has_more_marks_but_the_same_characters(source, corpus):
+    hard = TextSource(corpus, 7, hard=True)
+    plain, harder = ([s.line() for _ in range(600)] for s in (source, hard))
+    assert sum(map(len, harder)) > 1.1 * sum(map(len, plain))
+    marks = [sum(c in ',;:?!“”"' for line in lines for c in line) for lines in (plain, harder)]
+    assert marks[1] > 1.3 * marks[0]
+    assert all(set(line) <= CHARSET and len(line) <= 76 for line in harder)
+
+
+def test_quotes_of_hard_text_close_after_they_open(source):
+    for _ in range(200):
+        text = source.punctuate("one two three four five six seven eight nine ten")
+        assert sum(text.count(c) for c in "”)") <= sum(text.count(c) for c in "“(")
+
+
+def test_look_alike_codes_hold_letters_digits_and_separators_only(source):
+    codes = [source.look_alike() for _ in range(200)]
+    assert all(set(code) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZl0123456789 -/.") for code in codes)
+    assert len(set(codes)) > 100
+
+
+@pytest.fixture
+def ink() -> Image.Image:
+    """Eight upright strokes, like the letters of a line of 40 px type."""
+    image = Image.new("L", (240, 56), 0)
+    for x in range(20, 220, 25):
+        image.paste(255, (x, 12, x + 6, 44))
+    return image
+
+
+def test_squeezed_letters_stay_wide_enough_for_the_ctc_heads(ink):
+    dice = Dice(4)
+    widths = [wear.squeeze(ink, 8, dice).width for _ in range(200)]
+    assert min(widths) < 0.7 * ink.width and max(widths) > 1.1 * ink.width
+    crowded = [wear.squeeze(ink, 20, dice).width * 28 / 56 / 20 for _ in range(200)]
+    assert min(crowded) >= 5.5
+
+
+def test_broken_letters_lose_some_ink_but_not_all(ink):
+    before = np.asarray(ink, np.float64).sum()
+    left = [
+        np.asarray(wear.break_letters(ink, 40.0, Dice(s)), np.float64).sum() / before
+        for s in range(40)
+    ]
+    assert 0.4 < min(left) and max(left) < 1.0
+
+
+@pytest.mark.parametrize("name", ["bleed_through", "bad_light"])
+def test_worn_scans_keep_letters_darker_than_the_paper_beside_them(ink, name):
+    page = clean_print(ink, Dice(1))
+    for seed in range(20):
+        extra = (ink,) if name == "bleed_through" else ()
+        worn = getattr(wear, name)(page, *extra, 40.0, Dice(seed))
+        assert worn.shape == page.shape and worn.dtype == np.uint8
+        assert not np.array_equal(worn, page)
+        assert worn[28, 23] + 20 < worn[28, 34]
+
+
+def test_a_fax_is_black_and_white_and_keeps_the_strokes(ink):
+    page = clean_print(ink, Dice(1))
+    for seed in range(20):
+        copy = wear.fax(page, 40.0, Dice(seed))
+        assert copy.shape == page.shape and set(np.unique(copy)) == {0, 255}
+        assert (copy[28, 20:26] == 0).any() and copy[28, 32:38].all()
+
+
+def test_wear_is_a_function_of_the_seed(ink):
+    page = clean_print(ink, Dice(1))
+    for seed in range(30):
+        runs = [
+            wear.wear_scan(page, wear.wear_ink(ink, 40.0, dice), 40.0, dice)
+            for dice in (Dice(seed), Dice(seed))
+        ]
+        assert np.array_equal(*runs)
+
+
+def test_only_training_lines_are_worn(renderer, ink, monkeypatch):
+    def refuse(*_):
+        raise AssertionError("an evaluation line was worn")
+
+    monkeypatch.setattr("wear.wear_scan", refuse)
+    renderer.usual_crops = True
+    assert renderer.scan(ink, 40.0).dtype == np.uint8
+    renderer.usual_crops = False
+    with pytest.raises(AssertionError):
+        renderer.scan(ink, 40.0)

@@ -82,3 +82,15 @@ def test_a_saved_run_goes_on_where_it_stopped(args):
     for name, value in worker.model.state_dict().items():
         assert torch.equal(value, again.model.state_dict()[name]), name
     (args.out / "checkpoint.pt").unlink()
+
+
+def test_a_resumed_run_takes_its_rate_from_the_command_line(args):
+    worker = new_worker(args)
+    worker.step(1.0, 1.0)
+    worker.save()
+    slower = argparse.Namespace(**{**vars(args), "lr": args.lr / 4})
+    again = new_worker(slower)
+    again.step(0.5, 1.0)
+    rates = {g["lr"] for o in again.optimizers for g in o.param_groups}
+    assert rates == {args.lr / 8}
+    (args.out / "checkpoint.pt").unlink()
