@@ -165,9 +165,10 @@ void Linear::Apply(const KernelTable& kernels, ConstMatView x, MatView y, Linear
   if (x.rows == 0) return;
   if (precision_ == Precision::kInt8) Quantize(kernels, x, ws);
   const int64_t panel_jobs = CeilDiv(num_panels_, kJobPanels);
-  ParallelFor(CeilDiv(x.rows, kJobRows) * panel_jobs, [&](int64_t index) {
-    const int64_t row = index / panel_jobs * kJobRows;
-    const int64_t rows = std::min(kJobRows, x.rows - row);
+  const int64_t row_jobs = CeilDiv(x.rows, kJobRows);
+  ParallelFor(row_jobs * panel_jobs, [&](int64_t index) {
+    const int64_t row = index / panel_jobs * x.rows / row_jobs;  // jobs of about the same size
+    const int64_t rows = (index / panel_jobs + 1) * x.rows / row_jobs - row;
     const int64_t panel = index % panel_jobs * kJobPanels;
     if (precision_ == Precision::kF32) {
       auto job = PanelJob<GemmF32Job>(y, row, rows, panel, mode);

@@ -200,6 +200,11 @@ TEST(GemmKernel, MatchesDoublesAndAllTablesGiveTheSameBits) {
       cases.push_back({rows, 1 + rows * 7, 5 + rows * 23, e, rows % 2 == 0});
     }
   }
+  // More k, rows and panels than are multiplied in one go.
+  cases.push_back({3, 769, 70, Epilogue::kAdd, true});
+  cases.push_back({8, 1601, 130, Epilogue::kStore, true});
+  cases.push_back({197, 773, 290, Epilogue::kStore, false});
+  cases.push_back({195, 1537, 170, Epilogue::kSiluMul, true});
   for (const GemmCase& c : cases) {
     SCOPED_TRACE("rows " + std::to_string(c.rows) + " k " + std::to_string(c.k) + " columns " +
                  std::to_string(c.columns) + " epilogue " +
@@ -255,6 +260,30 @@ TEST(GemmKernel, ARowHasTheSameBitsAloneAndAmongOthers) {
             std::memcmp(out.data(), together.data() + first * 150, out.size() * sizeof(float)), 0)
             << table->name << " rows " << first << " + " << rows;
       }
+    }
+  }
+}
+
+TEST(GemmKernel, ARowHasTheSameBitsWhateverIsMultipliedInOneGo) {
+  std::mt19937 rng(14);
+  const GemmCase all{200, 1600, 290, Epilogue::kStore, false};
+  const Framed a(rng, 200 * 1600, 0);
+  std::vector<float> panels(5 * 1600 * 64);
+  std::normal_distribution<float> normal;
+  for (float& v : panels) v = normal(rng);
+  for (const KernelTable* table : Tables()) {
+    Framed together(rng, 200 * 290, 0);
+    RunGemm(*table, all, a, 1600, panels, {}, together, 290);
+    for (const int row : {0, 5, 191, 192, 199}) {
+      GemmCase one = all;
+      one.rows = 1;
+      Framed alone(rng, 1600, 0);
+      std::memcpy(alone.data(), a.data() + row * 1600, alone.size() * sizeof(float));
+      Framed out(rng, 290, 0);
+      RunGemm(*table, one, alone, 1600, panels, {}, out, 290);
+      EXPECT_EQ(
+          std::memcmp(out.data(), together.data() + row * 290, out.size() * sizeof(float)), 0)
+          << table->name << " row " << row;
     }
   }
 }
