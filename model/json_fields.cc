@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "model/support/edit_distance.h"
 #include "model/support/error.h"
 #include "model/support/mapped_file.h"
 
@@ -92,21 +93,6 @@ class GuardedBuilder final : public nlohmann::json_sax<json> {
   std::vector<json*> open_;  // containers not yet closed, outermost first
   json* member_ = nullptr;   // where the value of the last key goes
 };
-
-// Edit distance (insertions, deletions, substitutions).
-size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i);
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
-    }
-  }
-  return row[b.size()];
-}
 
 }  // namespace
 

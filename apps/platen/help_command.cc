@@ -2,6 +2,7 @@
 
 #include "apps/platen/commands.h"
 #include "apps/platen/option_table.h"
+#include "model/support/edit_distance.h"
 #include "model/support/error.h"
 
 namespace platen {

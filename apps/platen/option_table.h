@@ -31,7 +31,4 @@ using OptionTable = std::vector<OptionSpec>;
 // Key of an option in configuration files and run.json.
 std::string ConfigKey(const std::string& option_name);
 
-// The candidate with the smallest edit distance to `word`; empty if none is near.
-std::string NearestName(const std::string& word, const std::vector<std::string>& candidates);
-
 }  // namespace platen

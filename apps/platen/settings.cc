@@ -8,6 +8,7 @@
 #include <set>
 
 #include "apps/platen/config_file.h"
+#include "model/support/edit_distance.h"
 #include "model/support/error.h"
 
 namespace platen {
