@@ -11,6 +11,7 @@ pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(WEBP REQUIRED IMPORTED_TARGET libwebp)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 find_package(spdlog REQUIRED)
+find_package(fmt REQUIRED)
 
 # OpenCV core and imgproc only. Debian's OpenCVConfig.cmake comes with libopencv-dev, which pulls in
 # GDAL, VTK and Qt; the two small -dev packages have headers and libraries but no config file.

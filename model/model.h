@@ -26,6 +26,8 @@ class Model {
   const Tokenizer& tokenizer() const { return snapshot_->tokenizer; }
   Precision precision() const { return precision_; }
   const KernelTable& kernels() const { return kernels_; }
+  const VisionWeights& vision_weights() const { return vision_weights_; }
+  const TextWeights& text_weights() const { return text_weights_; }
   const VisionEncoder& vision() const { return vision_; }
   const Decoder& decoder() const { return decoder_; }
   const MtpLayer* mtp() const { return mtp_ ? &*mtp_ : nullptr; }  // nullptr: plain decoding only

@@ -65,6 +65,23 @@ std::string ToValidUtf8(std::string_view bytes) {
   return out;
 }
 
+std::vector<uint32_t> CodePoints(std::string_view bytes) {
+  constexpr uint32_t kReplacement = 0xFFFD;
+  std::vector<uint32_t> points;
+  while (!bytes.empty()) {
+    const Subpart part = ReadSubpart(bytes);
+    // A lead byte of n > 1 bytes carries 7 - n bits, every other byte 6.
+    uint32_t point = static_cast<uint8_t>(bytes[0]);
+    if (part.length > 1) point &= 0x7FU >> part.length;
+    for (size_t i = 1; i < part.length; ++i) {
+      point = point << 6 | (static_cast<uint8_t>(bytes[i]) & 0x3FU);
+    }
+    points.push_back(part.complete ? point : kReplacement);
+    bytes.remove_prefix(part.length);
+  }
+  return points;
+}
+
 bool EndsWithWholeCharacter(std::string_view bytes) {
   if (bytes.empty()) return true;
   // A lead byte always starts a new character, so what stands before it does not matter.

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace platen {
 
@@ -17,6 +19,9 @@ size_t WellFormedLength(std::string_view text);
 // subparts" of the Unicode standard (chapter 3, table 3-8). "E4 B8" becomes one U+FFFD, "ED A0 80"
 // three.
 std::string ToValidUtf8(std::string_view bytes);
+
+// Characters (code points) of `bytes`, what is ill-formed replaced as ToValidUtf8 does.
+std::vector<uint32_t> CodePoints(std::string_view bytes);
 
 // True if `bytes` ends with a well-formed character other than U+FFFD (or is empty): no byte that
 // may follow can change how its end is read.

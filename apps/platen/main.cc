@@ -20,6 +20,7 @@ const std::vector<Command>& Commands() {
       {"ocr", "read scans and write their text", RunOcrCommand},
       {"inspect", "check and describe a model snapshot", RunInspectCommand},
       {"forward", "run one request through the model and show what comes out", RunForwardCommand},
+      {"compare", "show how two precisions or two models differ on your pages", RunCompareCommand},
       {"bench", "measure this machine and the kernels", RunBenchCommand},
       {"doctor", "show what this machine offers and what will be used", RunDoctorCommand},
       {"help", "show this help, or that of a command", RunHelpCommand},

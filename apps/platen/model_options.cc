@@ -43,7 +43,10 @@ OptionSpec ThreadsOption(const std::string& group) {
 }
 
 Precision PrecisionFrom(const Settings& settings) {
-  const std::string& name = settings.Text("precision");
+  return PrecisionNamed(settings.Text("precision"));
+}
+
+Precision PrecisionNamed(const std::string& name) {
   if (name == "f32") return Precision::kF32;
   if (name == "int8") return Precision::kInt8;
   return FindKernels("avx2") != nullptr ? Precision::kInt8 : Precision::kF32;

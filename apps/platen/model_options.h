@@ -14,6 +14,7 @@ OptionSpec ThreadsOption(const std::string& group);
 
 // Values of those options. Throw Error(kUsage) for what this CPU cannot run.
 Precision PrecisionFrom(const Settings& settings);
+Precision PrecisionNamed(const std::string& name);  // "auto", "f32" or "int8"
 const KernelTable& KernelsFrom(const Settings& settings);
 int ThreadsFrom(const Settings& settings);
 

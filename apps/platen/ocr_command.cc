@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <iostream>
-#include <iterator>
 #include <memory>
 #include <optional>
 
 #include "apps/platen/commands.h"
 #include "apps/platen/exit_codes.h"
 #include "apps/platen/help.h"
+#include "apps/platen/inputs.h"
 #include "apps/platen/interrupt.h"
 #include "apps/platen/locate.h"
 #include "apps/platen/log.h"
@@ -32,8 +31,6 @@
 
 namespace platen {
 namespace {
-
-constexpr size_t kMaxListBytes = size_t{1} << 30;
 
 // Of a run's lines, the share with low confidence above which the model is probably out of its depth.
 constexpr double kSuspiciousShare = 0.3;
@@ -57,43 +54,19 @@ void PrintHelp() {
       OptionHelp(OcrOptions()).c_str());
 }
 
-// A list file; its faults are the command line's.
-std::vector<std::string> ReadListFile(const std::string& path) {
-  try {
-    return ParseNameList(ReadSmallFile(path, kMaxListBytes));
-  } catch (const Error& e) {
-    throw Error(ErrorKind::kUsage, {path, "manifest"}, e.reason());
+void CheckUsage(const Settings& settings) {
+  if (settings.Text("output").empty()) {
+    throw Error(ErrorKind::kUsage, {"", "--output"}, "is required: -o DIR");
   }
+  RequireInputs(settings);
 }
 
 Discovery Discover(const Settings& settings) {
   InputSpec spec;
   spec.output_dir = settings.Text("output");
   spec.input_root = settings.Text("input-root");
-  for (const std::string& word : settings.positional()) {
-    if (word != "-") {
-      spec.arguments.push_back(word);
-      continue;
-    }
-    const std::string list((std::istreambuf_iterator<char>(std::cin)),
-                           std::istreambuf_iterator<char>());
-    for (std::string& name : ParseNameList(list)) spec.listed.push_back(std::move(name));
-  }
-  if (!settings.Text("manifest").empty()) {
-    for (std::string& name : ReadListFile(settings.Text("manifest"))) {
-      spec.listed.push_back(std::move(name));
-    }
-  }
+  AddNamedInputs(settings, spec);
   return DiscoverDocuments(spec);
-}
-
-void CheckUsage(const Settings& settings) {
-  if (settings.Text("output").empty()) {
-    throw Error(ErrorKind::kUsage, {"", "--output"}, "is required: -o DIR");
-  }
-  if (settings.positional().empty() && settings.Text("manifest").empty()) {
-    throw Error(ErrorKind::kUsage, {"", "INPUT"}, "nothing to read was named");
-  }
 }
 
 // The output folder is made before the inputs are looked for, so that it can be left out of them,

@@ -223,6 +223,14 @@ TEST(Utf8, ReplacesEachMaximalIllFormedPrefixOnce) {
   for (const auto& [bytes, expected] : cases) EXPECT_EQ(ToValidUtf8(bytes), expected);
 }
 
+TEST(Utf8, ReadsCharactersOfEveryLength) {
+  const std::vector<uint32_t> expected = {'a', 0xE9, 0x4E2D, 0x1F600, 0xFFFD, 0xFFFD, 'b'};
+  EXPECT_EQ(CodePoints("a\xC3\xA9\xE4\xB8\xAD\xF0\x9F\x98\x80\xE4\xB8\xFF"
+                       "b"),
+            expected);
+  EXPECT_TRUE(CodePoints("").empty());
+}
+
 TEST(Utf8, TellsWhetherTheEndIsDecided) {
   EXPECT_TRUE(EndsWithWholeCharacter(""));
   EXPECT_TRUE(

@@ -1,0 +1,58 @@
+// One model reading one page after the other: what `platen compare` does with each of its two sides.
+// The main job reads many pages at once (pipeline/); the text is the same.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/engine.h"
+#include "model/model.h"
+#include "model/sequence.h"
+#include "stages/assemble.h"
+
+namespace platen {
+
+struct PageReaderOptions {
+  ReadingConfig reading;    // granularity and geometry of the crops
+  std::string task = "text";  // key of ReadingConfig::prompts
+  double text_height = 0;   // see MakeCrops
+  int max_new_tokens = 0;   // 0: derived from the size of the crop
+  int64_t kv_cache_bytes = int64_t{1} << 30;
+};
+
+// What became of one crop.
+struct RegionReading {
+  CropOrigin origin;
+  std::unique_ptr<Sequence> sequence;  // finished, with its embeddings; null if there is an error
+  std::string error;
+};
+
+struct PageReading {
+  std::vector<RegionReading> regions;  // in reading order
+  std::string text;                    // of the page, as `platen ocr` writes it
+};
+
+// One call at a time. `model` outlives it. Memory is that of one page.
+class PageReader {
+ public:
+  PageReader(const Model& model, PageReaderOptions options);
+
+  // `page` is upright, `layout` its layout. A crop that cannot be read leaves an error at its
+  // region. Throws what the model throws (no memory, no disk): the page is not read then, and the
+  // reader must not be used again.
+  PageReading Read(const Image& page, const PageLayout& layout);
+
+ private:
+  void Prepare(Crop& crop, RegionReading& region) const;
+  void Recognise(std::vector<RegionReading>& regions);
+  std::vector<RegionReading*> TakeBatch(std::vector<RegionReading>& regions, size_t& next);
+  std::string TextOf(const PageLayout& layout, const std::vector<RegionReading>& regions) const;
+
+  const Model& model_;
+  PageReaderOptions options_;
+  ImageProcessor image_processor_;
+  Engine engine_;
+};
+
+}  // namespace platen
