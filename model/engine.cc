@@ -9,6 +9,7 @@
 #include "model/draft_planner.h"
 #include "model/model.h"
 #include "model/ops/parallel.h"
+#include "model/prompt_embedding.h"
 #include "model/sequence.h"
 #include "model/speculative.h"
 #include "model/support/error.h"
@@ -26,6 +27,22 @@ double Seconds() {
 void RememberSeen(Sequence& s, TokenId id) {
   if (s.request.repetition_penalty == 1.0F) return;
   if (std::find(s.seen.begin(), s.seen.end(), id) == s.seen.end()) s.seen.push_back(id);
+}
+
+// Back to the prompt: nothing decided, nothing in the caches. Blocks and embeddings stay.
+void Restart(Sequence& s) {
+  s.tokens = s.prompt.input_ids;
+  s.cache_len = 0;
+  s.mtp_len = 0;
+  s.lagging_hidden.Resize(0, 0);
+  s.seen.clear();
+  for (const TokenId id : s.tokens) RememberSeen(s, id);
+  s.loop_guard = {};
+  s.finished = false;
+  s.result.tokens.clear();
+  s.result.probabilities.clear();
+  s.result.finish = FinishReason::kStop;
+  s.result.error.clear();
 }
 
 }  // namespace
@@ -60,7 +77,6 @@ struct Engine::Impl {
     return s.prompt_len() + s.max_new_tokens + options.draft_length + 1;
   }
 
-  void EmbedPrompt(const Sequence& s, MatView x) const;
   void DecideFirstToken(Sequence& s, MatView logits_row);
   bool Decide(Sequence& s, TokenId token, float probability);
   void Finish(Sequence& s, FinishReason reason) const;
@@ -112,7 +128,6 @@ std::unique_ptr<Sequence> Engine::Prepare(Request request) const {
   s->request = std::move(request);
   s->prompt =
       BuildPrompt(impl_->model.tokenizer(), impl_->model.config(), grids, s->request.task_text);
-  s->tokens = s->prompt.input_ids;
   s->max_new_tokens =
       s->request.max_new_tokens > 0 ? s->request.max_new_tokens : DefaultTokenLimit(image_tokens);
   if (!s->request.ignore_stop) {
@@ -120,7 +135,7 @@ std::unique_ptr<Sequence> Engine::Prepare(Request request) const {
   }
   s->result.prompt_tokens = static_cast<int>(s->prompt_len());
   s->result.image_tokens = image_tokens;
-  for (const TokenId id : s->tokens) RememberSeen(*s, id);
+  Restart(*s);
 
   const int64_t worst = impl_->WorstCaseTokens(*s);
   const int64_t positions = impl_->model.config().text.max_positions;
@@ -172,8 +187,9 @@ bool Engine::TryReserve(Sequence& sequence) {
 void Engine::Prefill(std::span<Sequence* const> sequences) {
   Impl& e = *impl_;
   RowBatch batch;
-  for (const Sequence* s : sequences) {
-    assert(!s->blocks.empty() && s->cache_len == 0);
+  for (Sequence* s : sequences) {
+    assert(!s->blocks.empty());
+    Restart(*s);
     batch.AddSlice(s->blocks, 0, s->prompt_len());
     for (int64_t i = 0; i < s->prompt_len(); ++i) {
       batch.PushPosition(s->RopePosition(i, 0), s->RopePosition(i, 1), s->RopePosition(i, 2));
@@ -182,7 +198,8 @@ void Engine::Prefill(std::span<Sequence* const> sequences) {
   const int64_t width = e.model.config().text.hidden_size;
   MatView x = e.prefill_x.Shaped(batch.num_rows(), width);
   for (size_t i = 0; i < sequences.size(); ++i) {
-    e.EmbedPrompt(*sequences[i], x.Rows(batch.slices[i].first_row, batch.slices[i].num_rows));
+    EmbedPrompt(e.model, *sequences[i],
+                x.Rows(batch.slices[i].first_row, batch.slices[i].num_rows));
   }
   e.model.decoder().Forward(batch, e.pool, x, e.prefill_ws, e.options.observer);
   MatView hidden = e.prefill_hidden.Shaped(batch.num_rows(), width);
@@ -203,16 +220,6 @@ void Engine::Prefill(std::span<Sequence* const> sequences) {
     e.DecideFirstToken(*sequences[static_cast<size_t>(i)], logits.Rows(i, 1));
   }
   e.drafter.WarmUp(sequences, batch, hidden);
-}
-
-void Engine::Impl::EmbedPrompt(const Sequence& s, MatView x) const {
-  model.decoder().Embed(s.prompt.input_ids, x);
-  int64_t image_row = 0;
-  for (int64_t i = 0; i < x.rows; ++i) {
-    if (s.prompt.input_ids[static_cast<size_t>(i)] != model.config().tokens.image) continue;
-    std::copy_n(s.image_embeddings.View().Row(image_row++), x.cols, x.Row(i));
-  }
-  assert(image_row == s.image_embeddings.rows());
 }
 
 void Engine::Impl::DecideFirstToken(Sequence& s, MatView logits_row) {

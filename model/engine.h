@@ -111,7 +111,8 @@ class Engine {
   bool TryReserve(Sequence& sequence);
 
   // prefill: prompt rows through decoder and MTP layer as one ragged batch; decides the first token
-  // of each. All sequences hold a reservation.
+  // of each. All sequences hold a reservation. After an exception the same sequences may be
+  // prefilled again, together or one by one.
   void Prefill(std::span<Sequence* const> sequences);
 
   // Hands over a prefilled sequence.

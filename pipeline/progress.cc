@@ -8,8 +8,8 @@ Progress ProgressCounters::Snapshot() const {
        {&Progress::documents_total, &Progress::documents_done, &Progress::documents_failed,
         &Progress::documents_skipped, &Progress::pages_done, &Progress::pages_failed,
         &Progress::pages_resumed, &Progress::pages_skipped, &Progress::regions,
-        &Progress::regions_failed, &Progress::tokens, &Progress::low_confidence_lines,
-        &Progress::lines}) {
+        &Progress::regions_failed, &Progress::regions_retried, &Progress::tokens,
+        &Progress::low_confidence_lines, &Progress::lines}) {
     now.*field = std::atomic_ref<int64_t>(values_.*field).load(std::memory_order_relaxed);
   }
   return now;

@@ -19,6 +19,7 @@ struct Progress {
   int64_t pages_skipped = 0;      // of skipped documents
   int64_t regions = 0;
   int64_t regions_failed = 0;
+  int64_t regions_retried = 0;    // read again by themselves, because their batch failed
   int64_t tokens = 0;
   int64_t low_confidence_lines = 0;
   int64_t lines = 0;

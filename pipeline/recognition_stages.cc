@@ -27,6 +27,28 @@ void Fail(Region& region, const std::string& error) {
   region.reading.reset();
 }
 
+// `work` on the readings of the batch, and if that fails on one after the other. Regions whose own
+// work fails get the error. Returns how many were tried by themselves.
+template <typename Work>
+int64_t RunBatch(const std::vector<Region*>& batch, const Work& work) {
+  bool machine_failed = false;
+  const std::string error = Attempt([&] {
+    try {
+      Isolated([&] { work(ReadingsOf(batch)); });
+    } catch (const Error& e) {
+      machine_failed = e.kind() == ErrorKind::kEnvironment;
+      throw;
+    }
+  });
+  if (error.empty()) return 0;
+  if (batch.size() == 1 || machine_failed) {
+    for (Region* region : batch) Fail(*region, error);
+    return 0;
+  }
+  for (Region* region : batch) RunBatch({region}, work);
+  return static_cast<int64_t>(batch.size());
+}
+
 // "a.tif p3 (+1 page)"
 std::string BatchLabel(const std::vector<Region*>& regions) {
   if (regions.empty()) return "-";
@@ -68,12 +90,10 @@ std::vector<Region*> VisionStage::OnTick() {
     StageSpan span(telemetry_, Stage::kVisionEncode, -1, BatchLabel(batch));
     span.SetDetails("{\"regions\":" + std::to_string(batch.size()) +
                     ",\"patches\":" + std::to_string(patches) + "}");
-    const std::string error =
-        Attempt([&] { Isolated([&] { recognizer_.EncodeImages(ReadingsOf(batch)); }); });
-    for (Region* region : batch) {
-      if (!error.empty()) Fail(*region, error);
-      passed_on.push_back(region);
-    }
+    const int64_t retried = RunBatch(
+        batch, [&](const std::vector<Reading*>& readings) { recognizer_.EncodeImages(readings); });
+    counters_.Add(&Progress::regions_retried, retried);
+    passed_on.insert(passed_on.end(), batch.begin(), batch.end());
   }
   return passed_on;
 }
@@ -105,15 +125,15 @@ std::vector<Region*> PrefillStage::OnTick() {
   const std::vector<Region*> batch = TakeBatch(passed_on);
   if (batch.empty()) return passed_on;
   StageSpan span(telemetry_, Stage::kPrefill, -1, BatchLabel(batch));
-  const std::string error =
-      Attempt([&] { Isolated([&] { recognizer_.Prefill(ReadingsOf(batch)); }); });
   int rows = 0;
+  for (const Region* region : batch) rows += region->reading->prompt_rows;
+  const int64_t retried = RunBatch(
+      batch, [&](const std::vector<Reading*>& readings) { recognizer_.Prefill(readings); });
+  counters_.Add(&Progress::regions_retried, retried);
   for (Region* region : batch) {
-    rows += region->reading->prompt_rows;
-    if (!error.empty()) Fail(*region, error);
+    if (!region->error.empty()) cache_full_ = false;  // it gave its blocks back
     passed_on.push_back(region);
   }
-  if (!error.empty()) cache_full_ = false;  // the failed ones gave their blocks back
   span.SetDetails("{\"regions\":" + std::to_string(batch.size()) +
                   ",\"rows\":" + std::to_string(rows) + "}");
   return passed_on;

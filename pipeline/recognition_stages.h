@@ -5,6 +5,10 @@
 // queues up behind everything that has arrived meanwhile, so a batch takes all that waits (up to its
 // budget) and nothing ever waits for a batch to fill up. At most one tick is under way per stage.
 //
+// A batch that fails is tried again region by region, so that a bad one costs only itself; not if the
+// machine is what failed (Error(kEnvironment)). Results do not depend on the batch, so a retry shows
+// in the run's report and nowhere else.
+//
 // No threads, no locks: serial nodes never run two bodies at once, and regions are handed from one
 // stage to the next.
 #pragma once
@@ -39,8 +43,12 @@ class TickState {
 // at least one region): the regions of a page together, with those of the next if they are few.
 class VisionStage {
  public:
-  VisionStage(Recognizer& recognizer, Telemetry& telemetry, int patch_budget)
-      : recognizer_(recognizer), telemetry_(telemetry), patch_budget_(patch_budget) {}
+  VisionStage(Recognizer& recognizer, Telemetry& telemetry, ProgressCounters& counters,
+              int patch_budget)
+      : recognizer_(recognizer),
+        telemetry_(telemetry),
+        counters_(counters),
+        patch_budget_(patch_budget) {}
 
   void Add(PageSlot& page);
   // One batch; returns its regions, encoded or failed.
@@ -50,6 +58,7 @@ class VisionStage {
  private:
   Recognizer& recognizer_;
   Telemetry& telemetry_;
+  ProgressCounters& counters_;
   int patch_budget_;
   std::deque<Region*> waiting_;
   TickState tick_;
@@ -64,8 +73,12 @@ class VisionStage {
 // (Recognizer::Prepare refuses it otherwise).
 class PrefillStage {
  public:
-  PrefillStage(Recognizer& recognizer, Telemetry& telemetry, int row_budget)
-      : recognizer_(recognizer), telemetry_(telemetry), row_budget_(row_budget) {}
+  PrefillStage(Recognizer& recognizer, Telemetry& telemetry, ProgressCounters& counters,
+               int row_budget)
+      : recognizer_(recognizer),
+        telemetry_(telemetry),
+        counters_(counters),
+        row_budget_(row_budget) {}
 
   void Add(Region& region) { waiting_.push_back(&region); }
   void OnBlocksFreed() { cache_full_ = false; }
@@ -78,6 +91,7 @@ class PrefillStage {
 
   Recognizer& recognizer_;
   Telemetry& telemetry_;
+  ProgressCounters& counters_;
   int row_budget_;
   std::deque<Region*> waiting_;
   bool cache_full_ = false;

@@ -19,8 +19,8 @@ RunReport Run(const RunOptions& options, const RunTools& tools,
   PageSource source(std::move(documents), options.source, ledger, tools.open, tools.interrupted,
                     counters);
   PageStages page(tools.page, options.page, tools.recognizer, telemetry);
-  VisionStage vision(tools.recognizer, telemetry, options.patch_budget);
-  PrefillStage prefill(tools.recognizer, telemetry, options.row_budget);
+  VisionStage vision(tools.recognizer, telemetry, counters, options.patch_budget);
+  PrefillStage prefill(tools.recognizer, telemetry, counters, options.row_budget);
   DecodeStage decode(tools.recognizer, telemetry, counters);
   DocumentSink sink(SinkOptions{options.settings}, ledger, counters, telemetry);
 

@@ -47,6 +47,7 @@ Json Totals(const RunFacts& facts) {
           {"pages_finished_before", t.pages_skipped},
           {"regions", t.regions},
           {"regions_failed", t.regions_failed},
+          {"regions_retried", t.regions_retried},
           {"lines", t.lines},
           {"low_confidence_lines", t.low_confidence_lines},
           {"tokens", t.tokens},

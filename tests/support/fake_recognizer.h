@@ -18,7 +18,7 @@
 
 namespace platen::testing {
 
-enum class Fault : uint8_t { kNone, kPrepare, kEncode, kPrefill, kStep };
+enum class Fault : uint8_t { kNone, kPrepare, kEncode, kPrefill, kStep, kMachine };
 
 // Sleeps up to `max_us` microseconds, differently every time, the same for the same seed and count.
 class Delays {
@@ -84,6 +84,9 @@ class FakeRecognizer : public Recognizer {
     max_vision_batch = std::max(max_vision_batch, readings.size());
     for (Reading* reading : readings) {
       if (Cast(*reading).fault == Fault::kEncode) throw std::runtime_error("encoder fault");
+      if (Cast(*reading).fault == Fault::kMachine) {
+        throw Error(ErrorKind::kEnvironment, {}, "the machine broke");
+      }
       Cast(*reading).encoded = true;
     }
   }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -16,6 +17,7 @@ namespace {
 
 using testing::FakeRecognizer;
 using testing::FakeRun;
+using testing::Fault;
 using testing::Outputs;
 using testing::ReadFile;
 using testing::TempFolder;
@@ -99,14 +101,16 @@ TEST(GraphTest, AFullCacheMakesPagesWaitAndNothingIsLost) {
   EXPECT_EQ(recognizer.blocks_used(), 0);
 }
 
-// A page of `regions` prepared regions, each 100 patches and 30 prompt rows in the fake.
-void FillPage(PageSlot& page, FakeRecognizer& recognizer, int regions) {
+// A page of `regions` prepared regions, each 100 patches and 30 prompt rows in the fake; the second
+// one has the fault.
+void FillPage(PageSlot& page, FakeRecognizer& recognizer, int regions, Fault fault = Fault::kNone) {
   page.job.document = std::make_shared<OpenDocument>();
   page.regions.resize(static_cast<size_t>(regions));
   page.open_regions = page.regions.size();
   for (Region& region : page.regions) {
     Image crop(1, 1);
-    crop.rgb = {7, 3, 0};  // three rounds
+    const bool second = &region == &page.regions[1];
+    crop.rgb = {7, 3, static_cast<uint8_t>(second ? fault : Fault::kNone)};  // three rounds
     region.page = &page;
     region.reading = recognizer.Prepare(crop);
     region.reading->region = &region;
@@ -117,8 +121,8 @@ TEST(RecognitionStagesTest, RegionsOfSeveralPagesShareABatchUpToItsBudget) {
   FakeRecognizer recognizer({});
   Telemetry telemetry;
   ProgressCounters counters;
-  VisionStage vision(recognizer, telemetry, 300);
-  PrefillStage prefill(recognizer, telemetry, 60);
+  VisionStage vision(recognizer, telemetry, counters, 300);
+  PrefillStage prefill(recognizer, telemetry, counters, 60);
   DecodeStage decode(recognizer, telemetry, counters);
   PageSlot first, second;
   FillPage(first, recognizer, 2);
@@ -155,8 +159,9 @@ TEST(RecognitionStagesTest, RegionsOfSeveralPagesShareABatchUpToItsBudget) {
 TEST(RecognitionStagesTest, ARegionLargerThanEveryBudgetGoesAlone) {
   FakeRecognizer recognizer({});
   Telemetry telemetry;
-  VisionStage vision(recognizer, telemetry, 1);
-  PrefillStage prefill(recognizer, telemetry, 1);
+  ProgressCounters counters;
+  VisionStage vision(recognizer, telemetry, counters, 1);
+  PrefillStage prefill(recognizer, telemetry, counters, 1);
   PageSlot page;
   FillPage(page, recognizer, 3);
   vision.Add(page);
@@ -171,8 +176,9 @@ TEST(RecognitionStagesTest, ARegionLargerThanEveryBudgetGoesAlone) {
 TEST(RecognitionStagesTest, AFullCacheStopsPrefillUntilBlocksAreFreed) {
   FakeRecognizer recognizer({.cache_blocks = 5});  // each region takes four
   Telemetry telemetry;
-  VisionStage vision(recognizer, telemetry, 1000);
-  PrefillStage prefill(recognizer, telemetry, 1000);
+  ProgressCounters counters;
+  VisionStage vision(recognizer, telemetry, counters, 1000);
+  PrefillStage prefill(recognizer, telemetry, counters, 1000);
   PageSlot page;
   FillPage(page, recognizer, 2);
   vision.Add(page);
@@ -198,17 +204,58 @@ TEST(GraphTest, ARegionThatFailsLeavesTheOthersOfItsPage) {
   EXPECT_EQ(ReadFile(folder / "out/in/a.tif.txt"), "text 0\n");
 }
 
-TEST(GraphTest, ABatchThatFailsFailsItsRegionsAndTheRunGoesOn) {
+TEST(GraphTest, ABadRegionCostsItsBatchNothing) {
   for (const char* kind : {"E", "R"}) {
     const TempFolder folder;
     folder.Write("in/a.tif", std::string("pp") + kind + "pp");
     FakeRun run(folder);
-    run.options.slots = 1;  // so that no other page shares the batch
     FakeRecognizer recognizer(run.fake);
     const RunReport report = run.Go(recognizer);
     EXPECT_EQ(report.totals.pages_done, 5) << kind;
     EXPECT_EQ(report.totals.pages_failed, 1) << kind;
+    EXPECT_EQ(report.totals.regions_failed, 1) << kind;
     EXPECT_EQ(recognizer.blocks_used(), 0) << kind;
+    // Page 3 has regions 20 to 23, of which 21 is bad.
+    const std::string text = ReadFile(folder / "out/in/a.tif.txt");
+    for (const char* line : {"text 20\n", "text 22\n", "text 23\n", "text 30\n"}) {
+      EXPECT_NE(text.find(line), std::string::npos) << kind << line;
+    }
+    EXPECT_EQ(text.find("text 21"), std::string::npos) << kind;
+  }
+}
+
+TEST(GraphTest, WhetherABatchWasRetriedChangesNoByte) {
+  std::map<std::string, std::string> expected;
+  for (const int budget : {1, 100000}) {  // each region alone, or with its neighbours
+    const TempFolder folder;
+    folder.Write("in/a.tif", "pEpRp");
+    FakeRun run(folder);
+    run.options.patch_budget = run.options.row_budget = budget;
+    EXPECT_EQ(run.Go().totals.regions_retried > 0, budget > 1);
+    const auto outputs = Outputs(folder / "out");
+    if (budget == 1) expected = outputs;
+    EXPECT_EQ(outputs, expected);
+  }
+}
+
+TEST(RecognitionStagesTest, ABatchIsRetriedRegionByRegionUnlessTheMachineFailed) {
+  for (const Fault fault : {Fault::kEncode, Fault::kPrefill, Fault::kMachine}) {
+    FakeRecognizer recognizer({});
+    Telemetry telemetry;
+    ProgressCounters counters;
+    VisionStage vision(recognizer, telemetry, counters, 1000);
+    PrefillStage prefill(recognizer, telemetry, counters, 1000);
+    PageSlot page;
+    FillPage(page, recognizer, 3, fault);
+    vision.Add(page);
+    for (Region* region : vision.OnTick()) prefill.Add(*region);
+    std::vector<std::string> errors;
+    for (const Region* region : prefill.OnTick()) errors.push_back(region->error);
+    const auto failed = errors.size() - static_cast<size_t>(std::count(errors.begin(), errors.end(), ""));
+    ASSERT_EQ(errors.size(), 3U);
+    EXPECT_EQ(failed, fault == Fault::kMachine ? 3U : 1U);
+    EXPECT_EQ(counters.Snapshot().regions_retried, fault == Fault::kMachine ? 0 : 3);
+    EXPECT_EQ(page.regions[1].reading, nullptr);
   }
 }
 
