@@ -73,11 +73,10 @@ void DecoderLayerOp::Run(const DecoderLayerWeights& w, int cache_layer, const Ro
   AddRmsNormRows(kernels_, branch, w.post_mlp_layernorm, eps, x);
 }
 
-// q and k rotated, q scaled, k and v written to the cache.
+// q and k rotated, k and v written to the cache.
 void DecoderLayerOp::RotateAndStore(int cache_layer, const RowBatch& batch, const KvPool& pool,
                                     DecoderWorkspace& ws) const {
   const int d = config_.head_dim;
-  const float scale = 1.0F / std::sqrt(static_cast<float>(d));
   for (const RowSlice& slice : batch.slices) {
     const int64_t tasks = (slice.num_rows + kRotateRowsPerTask - 1) / kRotateRowsPerTask;
     ParallelFor(tasks, [&](int64_t task) {
@@ -92,7 +91,6 @@ void DecoderLayerOp::RotateAndStore(int cache_layer, const RowBatch& batch, cons
         for (int head = 0; head < config_.num_heads; ++head) {
           kernels_.rope_adjacent(cos, sin, d, q + head * d);
         }
-        kernels_.scale(scale, static_cast<size_t>(config_.q_size()), q);
         const int64_t index = slice.first_index + j;
         const BlockId block = (*slice.blocks)[static_cast<size_t>(index / pool.block_tokens())];
         const auto place = static_cast<int>(index % pool.block_tokens());
@@ -130,7 +128,7 @@ void DecoderLayerOp::PlanAttention(int cache_layer, const RowBatch& batch, const
   }
 }
 
-// attention_out[row] = softmax(q k^T) v over keys 0 .. cache index of the row. Query heads
+// attention_out[row] = softmax(q k^T / sqrt(d)) v over keys 0 .. cache index of the row. Query heads
 // h * group .. of KV head h are rows of the same job.
 void DecoderLayerOp::Attend(const RowBatch& batch, const KvPool& pool, DecoderWorkspace& ws) const {
   const int d = config_.head_dim;
@@ -159,6 +157,7 @@ void DecoderLayerOp::Attend(const RowBatch& batch, const KvPool& pool, DecoderWo
     job.v_stride = pool.value_stride();
     job.rows = rows;
     job.q = q;
+    job.scale = 1.0F / std::sqrt(static_cast<float>(d));
     job.context = context;
     job.out = out;
     kernels_.attention(job);

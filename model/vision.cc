@@ -11,7 +11,7 @@ namespace platen {
 namespace {
 
 constexpr int kPageKeys = 64;            // keys per page of packed K and V
-constexpr int64_t kQueriesPerTask = 48;  // query rows of one attention task
+constexpr int64_t kQueriesPerTask = 192;  // query rows of one attention task
 
 // LayerNorm's own default in the reference: it does not follow rms_norm_eps.
 constexpr float kMergerNormEps = 1e-5F;
@@ -123,13 +123,12 @@ void VisionEncoder::Block(const VisionBlockWeights& w, const Plan& plan,
   w.down.Apply(kernels_, inner, x, ws.linear, Linear::Mode::kAddTo);
 }
 
-// q and k: norm over the head, then rotation; k and v into pages per head and image, q scaled.
+// q and k: norm over the head, then rotation; k and v into pages per head and image.
 void VisionEncoder::RotateAndPack(const VisionBlockWeights& w, const Plan& plan,
                                   VisionWorkspace& ws) const {
   const int d = config_.head_dim();
   const int64_t d_padded = PaddedDim(d);
   const int64_t width = config_.hidden_size;
-  const float scale = 1.0F / std::sqrt(static_cast<float>(d));
   const auto num_segments = static_cast<int64_t>(plan.segments.size());
   ParallelFor(num_segments * config_.num_heads, [&](int64_t task) {
     const Segment& s = plan.segments[static_cast<size_t>(task / config_.num_heads)];
@@ -147,7 +146,6 @@ void VisionEncoder::RotateAndPack(const VisionBlockWeights& w, const Plan& plan,
       kernels_.rms_norm(k, w.k_norm.data(), config_.rms_norm_eps, d, k);
       kernels_.rope_half(cos, sin, d, q);
       kernels_.rope_half(cos, sin, d, k);
-      kernels_.scale(scale, static_cast<size_t>(d), q);
       const int64_t page = i / kPageKeys;
       for (int64_t j = 0; j < d; ++j) head_keys[(page * d + j) * kPageKeys + i % kPageKeys] = k[j];
       float* stored = head_values + i * d_padded;
@@ -157,7 +155,7 @@ void VisionEncoder::RotateAndPack(const VisionBlockWeights& w, const Plan& plan,
   });
 }
 
-// attention_out = softmax(q k^T) v, per image and head, over all patches of the image.
+// attention_out = softmax(q k^T / sqrt(d)) v, per image and head, over all patches of the image.
 void VisionEncoder::Attend(const Plan& plan, VisionWorkspace& ws) const {
   const int d = config_.head_dim();
   ParallelFor(static_cast<int64_t>(plan.tasks.size()), [&](int64_t index) {
@@ -181,6 +179,7 @@ void VisionEncoder::Attend(const Plan& plan, VisionWorkspace& ws) const {
     job.v_stride = static_cast<int>(PaddedDim(d));
     job.rows = static_cast<int>(task.count);
     job.q = q;
+    job.scale = 1.0F / std::sqrt(static_cast<float>(d));
     job.context = context;
     job.out = out;
     kernels_.attention(job);

@@ -66,7 +66,8 @@ struct GemmS8Job {
   Epilogue epilogue = Epilogue::kStore;
 };
 
-// Attention of query rows over the keys of one head, online softmax over blocks of kKeySplit keys.
+// Attention of query rows over the keys of one head: softmax(scale * q k) v, online softmax over
+// blocks of kKeySplit keys.
 // Keys and values lie in pages: K page [head_dim][page_tokens], V page [page_tokens][v_stride].
 struct AttentionJob {
   const float* const* k_pages = nullptr;  // page p holds keys p * page_tokens ...
@@ -75,7 +76,8 @@ struct AttentionJob {
   int head_dim = 0;     // <= kMaxHeadDim
   int v_stride = 0;     // head_dim rounded up to 16
   int rows = 0;
-  const float* const* q = nullptr;   // [rows] pointers to query vectors, already scaled
+  const float* const* q = nullptr;   // [rows] pointers to query vectors
+  float scale = 1.0F;                // of the scores
   const int32_t* context = nullptr;  // [rows] number of keys each row sees, >= 1
   float* const* out = nullptr;       // [rows] pointers to head_dim results
 };
@@ -108,8 +110,6 @@ struct KernelTable {
   void (*gelu)(float* x, size_t n);
   // x += y
   void (*add)(const float* y, size_t n, float* x);
-  // x *= s
-  void (*scale)(float s, size_t n, float* x);
   // Rotation of pairs (2i, 2i + 1) by angle i, in place. cos, signed_sin [n]: every value twice,
   // the sine negative at even places.
   void (*rope_adjacent)(const float* cos, const float* signed_sin, int n, float* x);

@@ -97,8 +97,6 @@ TEST(ElementwiseKernels, AllTablesGiveTheSameBitsAtEveryLengthAndAlignment) {
           x, [&](const KernelTable& k, float* p) { k.gelu(p, n); }, "gelu " + what);
       ExpectSameBits(
           x, [&](const KernelTable& k, float* p) { k.add(w.data(), n, p); }, "add " + what);
-      ExpectSameBits(
-          x, [&](const KernelTable& k, float* p) { k.scale(0.3F, n, p); }, "scale " + what);
       if (n % 2 != 0) continue;
       ExpectSameBits(
           x, [&](const KernelTable& k, float* p) { k.rope_adjacent(w.data(), b.data(), count, p); },
@@ -473,6 +471,7 @@ TEST(QuantizeRow, RoundsToEvenPerGroupAndMarksWhatIsNotFinite) {
 
 // Query rows over keys in pages; rows beyond a context hold NaN.
 struct AttentionSetup {
+  static constexpr float kScale = 0.75F;
   int head_dim, page_tokens, keys;
   std::vector<int32_t> context;
   std::vector<std::vector<float>> k_pages, v_pages;
@@ -523,6 +522,7 @@ struct AttentionSetup {
     job.v_stride = v_stride();
     job.rows = rows;
     job.q = qp.data();
+    job.scale = kScale;
     job.context = context.data() + first;
     job.out = op.data();
     table.attention(job);
@@ -535,7 +535,7 @@ struct AttentionSetup {
     double max = -1e300;
     for (int t = 0; t < n; ++t) {
       for (int d = 0; d < head_dim; ++d) {
-        p[t] += static_cast<double>(q[row * head_dim + d]) * k[t * head_dim + d];
+        p[t] += kScale * static_cast<double>(q[row * head_dim + d]) * k[t * head_dim + d];
       }
       max = std::max(max, p[t]);
     }
@@ -575,6 +575,35 @@ TEST(AttentionKernel, MatchesDoublesAndAllTablesGiveTheSameBits) {
         }
       }
     }
+  }
+}
+
+TEST(AttentionKernel, ManyRowsAreTheRowsAlone) {
+  std::mt19937 rng(6);
+  std::vector<int32_t> context(395);  // more than two tiles of rows
+  for (size_t r = 0; r < context.size(); ++r) context[r] = 1 + static_cast<int32_t>(r * 53 % 530);
+  const AttentionSetup s(rng, 24, 64, context);
+  const int rows = static_cast<int>(context.size());
+  for (const KernelTable* table : Tables()) {
+    const std::vector<float> together = s.Run(*table, 0, rows);
+    for (int r = 0; r < rows; ++r) {
+      const std::vector<float> alone = s.Run(*table, r, 1);
+      ASSERT_EQ(std::memcmp(alone.data(), together.data() + r * 24, alone.size() * sizeof(float)), 0)
+          << table->name << " row " << r;
+    }
+  }
+}
+
+TEST(AttentionKernel, ScoresOfAnySizeAreFinite) {
+  std::mt19937 rng(7);
+  for (const float size : {1e-12F, 1e4F, 1e12F}) {
+    AttentionSetup s(rng, 32, 32, {300, 40, 1});
+    for (float& q : s.q) q *= size;
+    const std::vector<float> expected = s.Run(*FindKernels("scalar"), 0, 3);
+    for (int r = 0; r < 3; ++r) {
+      for (int i = 0; i < 32; ++i) EXPECT_NEAR(expected[r * 32 + i], s.Exact(r, i), 1e-5) << size;
+    }
+    for (const KernelTable* table : Tables()) EXPECT_EQ(s.Run(*table, 0, 3), expected) << table->name;
   }
 }
 
