@@ -49,6 +49,7 @@ const OptionTable& BenchOptions() {
        .min = 0,
        .max = 8},
       PrecisionOption("Options"),
+      F32GemmOption("Options"),
       IsaOption("Options"),
       ThreadsOption("Options"),
       {.name = "help",

@@ -1,6 +1,5 @@
 // platen doctor: what this machine offers and what will be used.
 
-#include <dlfcn.h>
 #include <stdio.h>  // jpeglib.h needs FILE
 
 #include <jpeglib.h>
@@ -17,6 +16,7 @@
 #include <opencv2/core/version.hpp>
 #include <sstream>
 
+#include "apps/platen/blas_start.h"
 #include "apps/platen/commands.h"
 #include "apps/platen/exit_codes.h"
 #include "apps/platen/hardware.h"
@@ -25,6 +25,7 @@
 #include "apps/platen/ocr_options.h"
 #include "apps/platen/settings.h"
 #include "model/kernels/kernels.h"
+#include "model/ops/open_blas.h"
 #include "model/snapshot.h"
 #include "model/support/error.h"
 
@@ -72,7 +73,7 @@ void PrintMachine() {
   Row("cpu", CpuName());
   Row("features", Joined(CpuFeatures()));
   std::vector<std::string> usable;
-  for (const char* name : {"avx512-vnni", "avx512", "avx2", "scalar"}) {
+  for (const char* name : {"amx", "avx512-vnni", "avx512", "avx2", "scalar"}) {
     if (FindKernels(name) != nullptr) usable.emplace_back(name);
   }
   Row("kernels", std::string(BestKernels().name) + " (usable: " + Joined(usable) + ")");
@@ -81,16 +82,38 @@ void PrintMachine() {
                     " available");
 }
 
+// How OpenBLAS came to the core type it runs as.
+std::string BlasCoreReason(const std::string& core) {
+  const std::string asked = BlasCoreAskedFor();
+  const std::string former = BlasCoreBeforeCorrection();
+  const std::string better = BetterOpenBlasCore(core);
+  const std::string advice = better.empty() ? "" : "; warning: " + better + " is faster here";
+  if (asked.empty()) return "its own choice" + advice;
+  if (core != asked) return "warning: OPENBLAS_CORETYPE asks for " + asked + " in vain";
+  return (former.empty() ? "from OPENBLAS_CORETYPE" : "corrected, its own choice was " + former) +
+         advice;
+}
+
+// Version and core type, and whether platen may use it.
+void PrintOpenBlas() {
+  const OpenBlasInfo info = DescribeOpenBlas();
+  Row("OpenBLAS",
+      info.version + ", core type " + info.core + " (" + BlasCoreReason(info.core) + ")");
+  if (info.threads != 1) {
+    Row("", "warning: it has " + std::to_string(info.threads) + " threads of its own");
+  }
+  constexpr int64_t kColumns = 256, kDepth = 1536;
+  const std::string dependence = FindRowDependence(MultiplyWithOpenBlas, kColumns, kDepth,
+                                                   OpenBlasRowsFor(kColumns, kDepth));
+  Row("", dependence.empty() ? "--f32-gemm openblas can be used: results do not depend on the batch"
+                             : "--f32-gemm openblas is refused, results depend on the batch: " +
+                                   dependence);
+}
+
 void PrintLibraries() {
   Row("oneTBB", TBB_runtime_version());
   Row("OpenCV", CV_VERSION);
-  // OpenCV brings OpenBLAS into the process; platen has kernels of its own and leaves it idle.
-  using CoreName = char* (*)();
-  const auto core_name =
-      reinterpret_cast<CoreName>(::dlsym(RTLD_DEFAULT, "openblas_get_corename"));
-  Row("OpenBLAS", core_name == nullptr ? "not loaded"
-                                       : std::string("loaded by OpenCV, not used (core type ") +
-                                             core_name() + ")");
+  PrintOpenBlas();
   Row("Boost", BOOST_LIB_VERSION);
   Row("JSON", std::to_string(NLOHMANN_JSON_VERSION_MAJOR) + "." +
                   std::to_string(NLOHMANN_JSON_VERSION_MINOR) + "." +

@@ -14,7 +14,6 @@
 #include "apps/platen/ocr_options.h"
 #include "apps/platen/settings.h"
 #include "apps/platen/thread_limit.h"
-#include "apps/platen/thread_limit.h"
 #include "model/forward.h"
 #include "model/support/error.h"
 #include "stages/readers/document_reader.h"
@@ -76,6 +75,7 @@ const OptionTable& ForwardOptionTable() {
        .group = "Output",
        .help = "Write every intermediate array as .npy, and result.json; the folder is made."},
       PrecisionOption("Machine"),
+      F32GemmOption("Machine"),
       IsaOption("Machine"),
       ThreadsOption("Machine"),
       {.name = "help",

@@ -3,6 +3,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "model/kernels/kernels.h"
+
 namespace platen {
 namespace {
 
@@ -41,6 +43,7 @@ std::vector<std::string> CpuFeatures() {
   add(__builtin_cpu_supports("avx512bw"), "avx512bw");
   add(__builtin_cpu_supports("avx512vl"), "avx512vl");
   add(__builtin_cpu_supports("avx512vnni"), "avx512vnni");
+  add(FindKernels("amx") != nullptr, "amx-int8");
   return features;
 }
 

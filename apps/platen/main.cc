@@ -1,12 +1,9 @@
 // platen: one program, several commands.
 
-#include <unistd.h>
-
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <new>
 
+#include "apps/platen/blas_start.h"
 #include "apps/platen/commands.h"
 #include "apps/platen/exit_codes.h"
 #include "apps/platen/log.h"
@@ -29,15 +26,6 @@ const std::vector<Command>& Commands() {
 }
 
 namespace {
-
-// OpenCV links OpenBLAS, which starts threads of its own when it is loaded; platen never uses them
-// and --threads counts every thread. The variable is read before main, so the program starts again.
-void StartWithoutBlasThreads(char** argv) {
-  const char* threads = std::getenv("OPENBLAS_NUM_THREADS");
-  if (threads != nullptr && std::strcmp(threads, "1") == 0) return;
-  ::setenv("OPENBLAS_NUM_THREADS", "1", /*overwrite=*/1);
-  ::execv("/proc/self/exe", argv);  // if it fails there are a few idle threads more
-}
 
 int Dispatch(const Words& words) {
   if (words.empty()) {
@@ -84,6 +72,6 @@ int Main(int argc, char** argv) {
 }  // namespace platen
 
 int main(int argc, char** argv) {
-  platen::StartWithoutBlasThreads(argv);
+  platen::StartWithBlasSettings(argv);
   return platen::Main(argc, argv);
 }

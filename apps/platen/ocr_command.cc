@@ -22,6 +22,7 @@
 #include "model/engine.h"
 #include "model/kernels/kernels.h"
 #include "model/model.h"
+#include "model/ops/open_blas.h"
 #include "model/support/error.h"
 #include "model/support/mapped_file.h"
 #include "pipeline/engine_recognizer.h"
@@ -129,6 +130,10 @@ RunOptions MakeRunOptions(const Settings& settings, const LoadedModel& loaded,
                       {"task", settings.Text("task")},
                       {"granularity", GranularityName(reading.granularity)},
                       {"precision", PrecisionName(loaded.model->precision())}};
+  if (loaded.model->precision() == Precision::kF32OpenBlas) {
+    const OpenBlasInfo info = DescribeOpenBlas();
+    options.settings.emplace_back("open_blas", info.version + " " + info.core);
+  }
   for (const char* name : {"text-height", "repetition-penalty", "max-new-tokens", "dpi",
                            "pages", "max-pixels", "composite-alpha"}) {
     options.settings.emplace_back(ConfigKey(name), settings.Text(name));

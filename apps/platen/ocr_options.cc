@@ -88,6 +88,7 @@ void AddModel(OptionTable& table) {
                    .help = "Most tokens a region may produce. 0: in proportion to its size.",
                    .min = 0, .max = 131072});
   table.push_back(PrecisionOption(group));
+  table.push_back(F32GemmOption(group));
 }
 
 void AddResources(OptionTable& table) {

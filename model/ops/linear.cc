@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/ops/open_blas.h"
 #include "model/ops/parallel.h"
 
 namespace platen {
@@ -19,7 +20,15 @@ int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 }  // namespace
 
 const char* PrecisionName(Precision precision) {
-  return precision == Precision::kF32 ? "f32" : "int8";
+  switch (precision) {
+    case Precision::kF32:
+      return "f32";
+    case Precision::kF32OpenBlas:
+      return "f32-openblas";
+    case Precision::kInt8:
+      return "int8";
+  }
+  return "";
 }
 
 // What stands in each of the 64 places of a panel.
@@ -69,7 +78,7 @@ Linear Linear::PackColumns(Precision precision, const Columns& columns) {
   linear.columns_ = columns.first.rows;
   linear.depth_ = columns.first.cols;
   linear.num_panels_ = CeilDiv(linear.columns_, columns.per_panel());
-  if (precision == Precision::kF32) {
+  if (precision != Precision::kInt8) {
     linear.f32_panels_.Resize(linear.num_panels_, linear.depth_ * kPanelColumns);
   } else {
     linear.s8_panels_.Resize(linear.num_panels_, linear.k_padded() * kPanelColumns / 4);
@@ -81,8 +90,24 @@ Linear Linear::PackColumns(Precision precision, const Columns& columns) {
     }
   }
   ParallelFor(linear.num_panels_, [&](int64_t p) {
-    precision == Precision::kF32 ? linear.PackPanelF32(columns, p) : linear.PackPanelS8(columns, p);
+    switch (precision) {
+      case Precision::kF32:
+        linear.PackPanelF32(columns, p);
+        break;
+      case Precision::kF32OpenBlas:
+        linear.PackPanelRows(columns, p);
+        break;
+      case Precision::kInt8:
+        linear.PackPanelS8(columns, p);
+        break;
+    }
   });
+  if (precision == Precision::kF32OpenBlas) {
+    for (const int64_t first : {int64_t{0}, (linear.num_panels_ - 1) / kJobPanels * kJobPanels}) {
+      const int64_t panels = std::min(kJobPanels, linear.num_panels_ - first);
+      RequireRowIndependence(panels * kPanelColumns, linear.depth_, linear.open_blas_rows());
+    }
+  }
   return linear;
 }
 
@@ -91,6 +116,14 @@ void Linear::PackPanelF32(const Columns& columns, int64_t panel) {
   for (int64_t place = 0; place < kPanelColumns; ++place) {
     const float* row = columns.Row(panel, place);
     for (int64_t i = 0; i < depth_; ++i) out[i * kPanelColumns + place] = row ? row[i] : 0.0F;
+  }
+}
+
+void Linear::PackPanelRows(const Columns& columns, int64_t panel) {
+  float* out = f32_panels_.View().Row(panel);
+  for (int64_t place = 0; place < kPanelColumns; ++place, out += depth_) {
+    const float* row = columns.Row(panel, place);
+    row != nullptr ? std::copy_n(row, depth_, out) : std::fill_n(out, depth_, 0.0F);
   }
 }
 
@@ -116,6 +149,10 @@ void Linear::PackPanelS8(const Columns& columns, int64_t panel) {
       }
     }
   }
+}
+
+OpenBlasRows Linear::open_blas_rows() const {
+  return OpenBlasRowsFor((num_panels_ - 1) % kJobPanels * kPanelColumns + kPanelColumns, depth_);
 }
 
 size_t Linear::bytes() const {
@@ -163,6 +200,10 @@ void Linear::Apply(const KernelTable& kernels, ConstMatView x, MatView y, Linear
   assert(x.cols == depth_ && y.cols == columns_ && x.rows == y.rows);
   assert(!silu_mul_ || mode == Mode::kStore);
   if (x.rows == 0) return;
+  if (precision_ == Precision::kF32OpenBlas) {
+    ApplyOpenBlas(kernels, x, y, mode);
+    return;
+  }
   if (precision_ == Precision::kInt8) Quantize(kernels, x, ws);
   const int64_t panel_jobs = CeilDiv(num_panels_, kJobPanels);
   const int64_t row_jobs = CeilDiv(x.rows, kJobRows);
@@ -190,6 +231,38 @@ void Linear::Apply(const KernelTable& kernels, ConstMatView x, MatView y, Linear
     job.panels = reinterpret_cast<const uint8_t*>(s8_panels_.View().Row(panel));
     job.w_scales = s8_scales_.View().Row(panel);
     kernels.gemm_s8(job);
+  });
+}
+
+// Calls of fixed row counts, the last one filled up with zeros; sums and filled-up rows lie in
+// memory of the thread's own.
+void Linear::ApplyOpenBlas(const KernelTable& kernels, ConstMatView x, MatView y, Mode mode) const {
+  const int64_t panel_jobs = CeilDiv(num_panels_, kJobPanels);
+  const OpenBlasRows counts = open_blas_rows();
+  const int call_rows = x.rows <= counts.few ? counts.few : counts.many;
+  ParallelFor(CeilDiv(x.rows, call_rows) * panel_jobs, [&](int64_t index) {
+    thread_local Mat sums, filled;
+    const int64_t row = index / panel_jobs * call_rows;
+    const int64_t panel = index % panel_jobs * kJobPanels;
+    const auto job =
+        PanelJob<GemmF32Job>(y, row, std::min<int64_t>(call_rows, x.rows - row), panel, mode);
+    const int n = job.num_panels * kPanelColumns;
+    RowProduct product = {call_rows,
+                          n,
+                          static_cast<int>(depth_),
+                          x.Row(row),
+                          x.stride,
+                          f32_panels_.View().Row(panel),
+                          sums.Shaped(call_rows, n).data};
+    if (job.rows < call_rows) {
+      const MatView rows = filled.Shaped(call_rows, depth_);
+      std::fill_n(rows.data, call_rows * depth_, 0.0F);
+      for (int64_t r = 0; r < job.rows; ++r) std::copy_n(x.Row(row + r), depth_, rows.Row(r));
+      product.a = rows.data;
+      product.a_stride = depth_;
+    }
+    MultiplyWithOpenBlas(product);
+    kernels.finish_f32(job, product.c);
   });
 }
 

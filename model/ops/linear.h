@@ -6,18 +6,20 @@
 #include <vector>
 
 #include "model/kernels/kernels.h"
+#include "model/ops/open_blas.h"
 #include "model/ops/tensor.h"
 
 namespace platen {
 
 // How weights are stored and multiplied.
 enum class Precision {
-  kF32,   // the reference every other precision is measured against
+  kF32,          // the reference every other precision is measured against
+  kF32OpenBlas,  // the products by OpenBLAS (open_blas.h): the same within rounding, not in bits
   kInt8,  // weights per output column and K-group, activations per row and K-group, quantised as
           // they arrive; sums of a group are exact
 };
 
-// "f32", "int8"
+// "f32", "f32-openblas", "int8"
 const char* PrecisionName(Precision precision);
 
 // Buffers for quantised activations; grow to the largest batch and stay. One Apply at a time.
@@ -38,7 +40,8 @@ class Linear {
 
   Linear() = default;
 
-  // W [n, k] row-major; bias [n] or empty.
+  // W [n, k] row-major; bias [n] or empty. With kF32OpenBlas throws Error(kEnvironment) if OpenBLAS
+  // cannot be used for this shape (RequireRowIndependence).
   static Linear Pack(Precision precision, ConstMatView w, std::span<const float> bias);
   // Two layers of n columns each, stored so that Apply gives silu(x * gate^T + b) * (x * up^T + b).
   static Linear PackSiluMul(Precision precision, ConstMatView gate,
@@ -58,13 +61,16 @@ class Linear {
   struct Columns;
   static Linear PackColumns(Precision precision, const Columns& columns);
   void PackPanelF32(const Columns& columns, int64_t panel);
+  void PackPanelRows(const Columns& columns, int64_t panel);
   void PackPanelS8(const Columns& columns, int64_t panel);
   void Quantize(const KernelTable& kernels, ConstMatView x, LinearWorkspace& ws) const;
   template <class Job>
   Job PanelJob(MatView y, int64_t first_row, int64_t rows, int64_t first_panel, Mode mode) const;
+  void ApplyOpenBlas(const KernelTable& kernels, ConstMatView x, MatView y, Mode mode) const;
 
   int64_t panel_columns() const { return silu_mul_ ? kPanelColumns / 2 : kPanelColumns; }
   int64_t k_padded() const { return (depth_ + 3) / 4 * 4; }
+  OpenBlasRows open_blas_rows() const;
   int64_t groups() const { return (k_padded() + kGroup - 1) / kGroup; }
 
   Precision precision_ = Precision::kF32;
@@ -72,7 +78,7 @@ class Linear {
   int64_t columns_ = 0;
   int64_t depth_ = 0;
   int64_t num_panels_ = 0;
-  Mat f32_panels_;           // kF32: [panels, k * 64]
+  Mat f32_panels_;           // kF32: [panels, k * 64]; kF32OpenBlas: [panels, 64 * k]
   Mat s8_panels_;            // kInt8: bytes [panels, k_padded * 64], kept in aligned storage
   Mat s8_scales_;            // kInt8: [panels, groups * 64]
   std::vector<float> bias_;  // [panels * 64] or empty
