@@ -56,6 +56,8 @@ class Checkpoint {
   const StoredTensor* Find(const std::string& name) const;
   // All tensors by name.
   const std::map<std::string, StoredTensor>& tensors() const { return tensors_; }
+  // The mapped files, by name.
+  const std::vector<MappedFile>& files() const { return files_; }
 
  private:
   std::vector<MappedFile> files_;

@@ -171,7 +171,7 @@ void Decoder::Embed(std::span<const TokenId> ids, MatView x) const {
   assert(static_cast<int64_t>(ids.size()) == x.rows);
   for (int64_t r = 0; r < x.rows; ++r) {
     const auto width = static_cast<size_t>(x.cols);
-    WidenRow(*weights_.embed_tokens, ids[static_cast<size_t>(r)], {x.Row(r), width});
+    WidenRow(weights_.embed_tokens.tensor, ids[static_cast<size_t>(r)], {x.Row(r), width});
   }
 }
 

@@ -26,17 +26,19 @@ void CheckKernelLimits(const Snapshot& snapshot) {
 }  // namespace
 
 Model::Model(std::unique_ptr<const Snapshot> snapshot, const KernelTable& kernels,
-             Precision precision)
+             WeightFormat format, const PackingOptions& packing)
     : snapshot_((CheckKernelLimits(*snapshot), std::move(snapshot))),
       kernels_(kernels),
-      precision_(precision),
-      vision_weights_(LoadVisionWeights(*snapshot_, precision)),
-      text_weights_(LoadTextWeights(*snapshot_, precision)),
-      vision_(config(), vision_weights_, kernels_),
-      decoder_(config().text, text_weights_, kernels_) {
-  if (text_weights_.mtp) {
-    mtp_.emplace(config().text, *text_weights_.mtp, decoder_.layer_op(), kernels_);
-  }
+      format_(format),
+      loaded_(LoadWeights(*snapshot_, format, packing)),
+      vision_(config(), loaded_.weights.vision, kernels_),
+      decoder_(config().text, loaded_.weights.text, kernels_) {
+  const TextWeights& text = loaded_.weights.text;
+  if (text.mtp) mtp_.emplace(config().text, *text.mtp, decoder_.layer_op(), kernels_);
+}
+
+std::string Model::ContentHash() const {
+  return loaded_.hash.empty() ? WeightsHash(snapshot_->checkpoint) : loaded_.hash;
 }
 
 }  // namespace platen

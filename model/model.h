@@ -6,6 +6,7 @@
 
 #include "model/decoder.h"
 #include "model/mtp.h"
+#include "model/packed_weights.h"
 #include "model/snapshot.h"
 #include "model/vision.h"
 
@@ -14,30 +15,34 @@ namespace platen {
 // Immutable after construction; shared by all stages.
 class Model {
  public:
-  // Widens and packs the weights on the worker pool. Throws Error(kModel) for weights that are not
-  // finite and for sizes the kernels cannot serve.
+  // Maps packed weights or packs them on the worker pool, as `packing` says. Throws Error(kModel)
+  // for weights that are not finite and for sizes the kernels cannot serve.
   Model(std::unique_ptr<const Snapshot> snapshot, const KernelTable& kernels,
-        Precision precision = Precision::kF32);
+        WeightFormat format = Precision::kF32, const PackingOptions& packing = {});
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
   const Snapshot& snapshot() const { return *snapshot_; }
   const ModelConfig& config() const { return snapshot_->config; }
   const Tokenizer& tokenizer() const { return snapshot_->tokenizer; }
-  Precision precision() const { return precision_; }
+  Precision precision() const { return format_.precision; }
   const KernelTable& kernels() const { return kernels_; }
-  const VisionWeights& vision_weights() const { return vision_weights_; }
-  const TextWeights& text_weights() const { return text_weights_; }
+  const VisionWeights& vision_weights() const { return loaded_.weights.vision; }
+  const TextWeights& text_weights() const { return loaded_.weights.text; }
   const VisionEncoder& vision() const { return vision_; }
   const Decoder& decoder() const { return decoder_; }
+  // The file the weights are mapped from; empty: they were packed into memory.
+  const std::string& packed_path() const { return loaded_.packed_path; }
+  // WeightsHash of the snapshot: known from the packed file, else computed, which reads all
+  // weights.
+  std::string ContentHash() const;
   const MtpLayer* mtp() const { return mtp_ ? &*mtp_ : nullptr; }  // nullptr: plain decoding only
 
  private:
   std::unique_ptr<const Snapshot> snapshot_;
   const KernelTable& kernels_;
-  Precision precision_;
-  VisionWeights vision_weights_;
-  TextWeights text_weights_;
+  WeightFormat format_;
+  LoadedWeights loaded_;
   VisionEncoder vision_;
   Decoder decoder_;
   std::optional<MtpLayer> mtp_;

@@ -1,40 +1,34 @@
 #include "model/weights.h"
 
-#include <algorithm>
 #include <cassert>
 
 namespace platen {
 namespace {
 
-// Reads tensors of one snapshot; presence and shapes were checked by LoadSnapshot.
+// Tensors of one snapshot by name; presence and shapes were checked by LoadSnapshot.
 class WeightReader {
  public:
-  WeightReader(const Snapshot& snapshot, Precision precision)
-      : checkpoint_(snapshot.checkpoint), precision_(precision) {}
-
-  Precision precision() const { return precision_; }
-
-  // A tensor as a matrix: the first dimension are the rows, the others are flattened.
-  Mat Matrix(const std::string& name) const {
-    const StoredTensor& tensor = Tensor(name);
-    const int64_t rows = tensor.shape[0];
-    Mat m(rows, tensor.num_elements() / rows);
-    WidenToF32(tensor, m.span());
-    return m;
-  }
+  WeightReader(const Snapshot& snapshot, WeightSource& source)
+      : checkpoint_(snapshot.checkpoint), source_(source) {}
 
   std::vector<float> Vector(const std::string& name) const {
-    const StoredTensor& tensor = Tensor(name);
-    std::vector<float> v(static_cast<size_t>(tensor.num_elements()));
-    WidenToF32(tensor, v);
-    return v;
+    return source_.GetVector(Tensor(name));
   }
+  Table Rows(const std::string& name) const { return source_.GetTable(Tensor(name)); }
 
+  // One layer from the weights, and the biases, of the tensors `parts`, one below the other.
+  Linear Product(ProductSpec spec, const std::vector<std::string>& parts, bool bias) const {
+    for (const std::string& part : parts) {
+      spec.rows.push_back(&Tensor(part + ".weight"));
+      if (bias) spec.bias.push_back(&Tensor(part + ".bias"));
+    }
+    return source_.GetProduct(spec);
+  }
   Linear Packed(const std::string& name) const {
-    return Linear::Pack(precision_, Matrix(name + ".weight").View(), {});
+    return Product({.name = name, .rows = {}}, {name}, false);
   }
   Linear PackedWithBias(const std::string& name) const {
-    return Linear::Pack(precision_, Matrix(name + ".weight").View(), Vector(name + ".bias"));
+    return Product({.name = name, .rows = {}}, {name}, true);
   }
 
  private:
@@ -45,7 +39,7 @@ class WeightReader {
   }
 
   const Checkpoint& checkpoint_;
-  Precision precision_;
+  WeightSource& source_;
 };
 
 VisionBlockWeights LoadBlock(const WeightReader& read, const std::string& prefix) {
@@ -56,37 +50,10 @@ VisionBlockWeights LoadBlock(const WeightReader& read, const std::string& prefix
   w.q_norm = read.Vector(prefix + "attn.q_norm.weight");
   w.k_norm = read.Vector(prefix + "attn.k_norm.weight");
   w.proj = read.PackedWithBias(prefix + "attn.proj");
-  w.gate_up = Linear::PackSiluMul(
-      read.precision(), read.Matrix(prefix + "mlp.gate_proj.weight").View(),
-      read.Vector(prefix + "mlp.gate_proj.bias"), read.Matrix(prefix + "mlp.up_proj.weight").View(),
-      read.Vector(prefix + "mlp.up_proj.bias"));
+  w.gate_up = read.Product({.name = prefix + "mlp.gate_up", .rows = {}, .silu_mul = true},
+                           {prefix + "mlp.gate_proj", prefix + "mlp.up_proj"}, true);
   w.down = read.PackedWithBias(prefix + "mlp.down_proj");
   return w;
-}
-
-// The 2x2 convolution [D, C, 2, 2] as a matrix [D, 4C] over four concatenated patch rows:
-// column (2 dy + dx) C + c  <-  weight[d][c][dy][dx].
-Linear PackDownsample(Precision precision, const Mat& conv, std::span<const float> bias) {
-  const int64_t channels = conv.cols() / 4;
-  Mat w(conv.rows(), conv.cols());
-  for (int64_t d = 0; d < conv.rows(); ++d) {
-    for (int64_t c = 0; c < channels; ++c) {
-      for (int64_t place = 0; place < 4; ++place) {
-        w.View().Row(d)[place * channels + c] = conv.View().Row(d)[c * 4 + place];
-      }
-    }
-  }
-  return Linear::Pack(precision, w.View(), bias);
-}
-
-// q_proj, k_proj and v_proj share their input: one product computes all three.
-Linear PackQkv(const WeightReader& read, const std::string& prefix) {
-  const Mat parts[] = {read.Matrix(prefix + "q_proj.weight"), read.Matrix(prefix + "k_proj.weight"),
-                       read.Matrix(prefix + "v_proj.weight")};
-  Mat all(parts[0].rows() + parts[1].rows() + parts[2].rows(), parts[0].cols());
-  float* out = all.data();
-  for (const Mat& part : parts) out = std::copy(part.span().begin(), part.span().end(), out);
-  return Linear::Pack(read.precision(), all.View(), {});
 }
 
 DecoderLayerWeights LoadLayer(const WeightReader& read, const std::string& prefix) {
@@ -95,13 +62,14 @@ DecoderLayerWeights LoadLayer(const WeightReader& read, const std::string& prefi
   w.post_self_attn_layernorm = read.Vector(prefix + "post_self_attn_layernorm.weight");
   w.post_attention_layernorm = read.Vector(prefix + "post_attention_layernorm.weight");
   w.post_mlp_layernorm = read.Vector(prefix + "post_mlp_layernorm.weight");
-  w.qkv = PackQkv(read, prefix + "self_attn.");
-  w.o_proj = read.Packed(prefix + "self_attn.o_proj");
+  // q_proj, k_proj and v_proj share their input: one product computes all three.
+  const std::string attention = prefix + "self_attn.";
+  w.qkv = read.Product({.name = attention + "qkv", .rows = {}},
+                       {attention + "q_proj", attention + "k_proj", attention + "v_proj"}, false);
+  w.o_proj = read.Packed(attention + "o_proj");
   // gate_up_proj: the first half of the rows is the gate, the second half the up projection.
-  const Mat gate_up = read.Matrix(prefix + "mlp.gate_up_proj.weight");
-  const int64_t half = gate_up.rows() / 2;
-  w.gate_up = Linear::PackSiluMul(read.precision(), gate_up.View().Rows(0, half), {},
-                                  gate_up.View().Rows(half, half), {});
+  const std::string gate_up = prefix + "mlp.gate_up_proj";
+  w.gate_up = read.Product({.name = gate_up, .rows = {}, .silu_mul = true}, {gate_up}, false);
   w.down = read.Packed(prefix + "mlp.down_proj");
   return w;
 }
@@ -116,46 +84,48 @@ MtpWeights LoadMtp(const WeightReader& read, const std::string& prefix) {
   return w;
 }
 
+VisionWeights LoadVision(const VisionConfig& config, const WeightReader& read) {
+  const std::string prefix = "model.visual.";
+  VisionWeights w;
+  w.patch_embed = read.PackedWithBias(prefix + "patch_embed.proj");
+  for (int i = 0; i < config.depth; ++i) {
+    w.blocks.push_back(LoadBlock(read, prefix + "blocks." + std::to_string(i) + "."));
+  }
+  w.post_layernorm = read.Vector(prefix + "post_layernorm.weight");
+  // The 2x2 convolution [D, C, 2, 2] as a matrix [D, 4C] over four concatenated patch rows:
+  // column (2 dy + dx) C + c  <-  weight[d][c][dy][dx].
+  const std::string downsample = prefix + "downsample";
+  w.downsample = read.Product({.name = downsample, .rows = {}, .places = 4}, {downsample}, true);
+  const std::string merger = prefix + "merger.";
+  w.merger_proj = read.Packed(merger + "proj");
+  w.merger_norm = read.Vector(merger + "post_projection_norm.weight");
+  w.merger_norm_bias = read.Vector(merger + "post_projection_norm.bias");
+  w.merger_gate_up = read.Product({.name = merger + "gate_up", .rows = {}, .silu_mul = true},
+                                  {merger + "gate_proj", merger + "up_proj"}, false);
+  w.merger_down = read.Packed(merger + "down_proj");
+  return w;
+}
+
 std::string LayerPrefix(int layer) {
   return "model.language_model.layers." + std::to_string(layer) + ".";
 }
 
-}  // namespace
-
-VisionWeights LoadVisionWeights(const Snapshot& snapshot, Precision precision) {
-  const WeightReader read(snapshot, precision);
-  const std::string prefix = "model.visual.";
-  VisionWeights w;
-  w.patch_embed = read.PackedWithBias(prefix + "patch_embed.proj");
-  for (int i = 0; i < snapshot.config.vision.depth; ++i) {
-    w.blocks.push_back(LoadBlock(read, prefix + "blocks." + std::to_string(i) + "."));
-  }
-  w.post_layernorm = read.Vector(prefix + "post_layernorm.weight");
-  w.downsample = PackDownsample(read.precision(), read.Matrix(prefix + "downsample.weight"),
-                                read.Vector(prefix + "downsample.bias"));
-  w.merger_proj = read.Packed(prefix + "merger.proj");
-  w.merger_norm = read.Vector(prefix + "merger.post_projection_norm.weight");
-  w.merger_norm_bias = read.Vector(prefix + "merger.post_projection_norm.bias");
-  w.merger_gate_up =
-      Linear::PackSiluMul(read.precision(), read.Matrix(prefix + "merger.gate_proj.weight").View(),
-                          {}, read.Matrix(prefix + "merger.up_proj.weight").View(), {});
-  w.merger_down = read.Packed(prefix + "merger.down_proj");
-  return w;
-}
-
-TextWeights LoadTextWeights(const Snapshot& snapshot, Precision precision) {
-  const WeightReader read(snapshot, precision);
-  const TextConfig& config = snapshot.config.text;
+TextWeights LoadText(const TextConfig& config, const WeightReader& read) {
   TextWeights w;
-  const std::string embedding = "model.language_model.embed_tokens.weight";
-  w.embed_tokens = snapshot.checkpoint.Find(embedding);
-  CheckFinite(*w.embed_tokens);
+  w.embed_tokens = read.Rows("model.language_model.embed_tokens.weight");
   for (int i = 0; i < config.num_layers; ++i) w.layers.push_back(LoadLayer(read, LayerPrefix(i)));
   w.norm = read.Vector("model.language_model.norm.weight");
   w.lm_head =
       read.Packed(config.tie_word_embeddings ? "model.language_model.embed_tokens" : "lm_head");
   if (config.num_mtp_layers > 0) w.mtp = LoadMtp(read, LayerPrefix(config.num_layers));
   return w;
+}
+
+}  // namespace
+
+ModelWeights GatherWeights(const Snapshot& snapshot, WeightSource& source) {
+  const WeightReader read(snapshot, source);
+  return {LoadVision(snapshot.config.vision, read), LoadText(snapshot.config.text, read)};
 }
 
 }  // namespace platen

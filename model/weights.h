@@ -1,4 +1,4 @@
-// Weights of every layer, packed for the kernels once, from a checked snapshot.
+// Weights of every layer, packed for the kernels.
 //
 // Names follow the checkpoint. C = vision hidden size, D = text hidden size.
 #pragma once
@@ -10,6 +10,7 @@
 
 #include "model/ops/linear.h"
 #include "model/snapshot.h"
+#include "model/weight_source.h"
 
 namespace platen {
 
@@ -54,15 +55,20 @@ struct MtpWeights {
 };
 
 struct TextWeights {
-  const StoredTensor* embed_tokens = nullptr;  // [vocab, D], in the mapped checkpoint
+  Table embed_tokens;  // [vocab, D]
   std::vector<DecoderLayerWeights> layers;
   std::vector<float> norm;        // [D]
   Linear lm_head;                 // D -> vocab
   std::optional<MtpWeights> mtp;  // absent when the config has no MTP layer
 };
 
-// Widen and pack. Throw Error(kModel) naming file, tensor and offset if a weight is not finite.
-VisionWeights LoadVisionWeights(const Snapshot& snapshot, Precision precision);
-TextWeights LoadTextWeights(const Snapshot& snapshot, Precision precision);
+struct ModelWeights {
+  VisionWeights vision;
+  TextWeights text;
+};
+
+// Asks `source` for everything the architecture needs, in a fixed order. The snapshot was checked
+// by LoadSnapshot and outlives the weights. Throws what the source throws.
+ModelWeights GatherWeights(const Snapshot& snapshot, WeightSource& source);
 
 }  // namespace platen

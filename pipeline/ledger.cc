@@ -13,7 +13,7 @@
 #include <system_error>
 
 #include "model/support/error.h"
-#include "pipeline/hash.h"
+#include "model/support/hash.h"
 
 namespace platen {
 namespace {

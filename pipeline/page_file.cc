@@ -11,7 +11,7 @@
 #include <system_error>
 
 #include "model/support/error.h"
-#include "pipeline/hash.h"
+#include "model/support/hash.h"
 #include "stages/formats/page_json.h"
 
 namespace platen {

@@ -10,6 +10,7 @@
 #include "apps/platen/help.h"
 #include "apps/platen/locate.h"
 #include "apps/platen/model_options.h"
+#include "apps/platen/packed_options.h"
 #include "apps/platen/settings.h"
 #include "apps/platen/thread_limit.h"
 #include "bench/kernel_bench.h"
@@ -50,6 +51,8 @@ const OptionTable& BenchOptions() {
        .max = 8},
       PrecisionOption("Options"),
       F32GemmOption("Options"),
+      PackedOption("Options"),
+      PackedDirOption("Options"),
       IsaOption("Options"),
       ThreadsOption("Options"),
       {.name = "help",
@@ -138,8 +141,10 @@ nlohmann::ordered_json ToJson(const bench::PageCost& cost) {
 void BenchPages(const Settings& settings) {
   const int threads = settings.IsDefault("threads") ? 1 : ThreadsFrom(settings);
   LimitThreads(threads);
-  const Model model(std::make_unique<Snapshot>(LoadSnapshot(LocateModel(settings.Text("model")))),
-                    KernelsFrom(settings), PrecisionFrom(settings));
+  const std::string dir = LocateModel(settings.Text("model"));
+  const Precision precision = PrecisionFrom(settings);
+  const Model model(std::make_unique<Snapshot>(LoadSnapshot(dir)), KernelsFrom(settings), precision,
+                    PackingFrom(settings, dir, precision));
   bench::PageWorkload workload;
   workload.draft_length = static_cast<int>(settings.Integer("draft-length"));
   const auto costs =

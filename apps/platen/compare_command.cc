@@ -12,6 +12,7 @@
 #include "apps/platen/log.h"
 #include "apps/platen/model_options.h"
 #include "apps/platen/ocr_options.h"
+#include "apps/platen/packed_options.h"
 #include "apps/platen/thread_limit.h"
 #include "model/linears.h"
 #include "model/support/error.h"
@@ -26,7 +27,7 @@ void PrintHelp() {
       "\n"
       "Reads the same pages twice and shows how the results differ: characters, tokens, and the\n"
       "model's numbers behind them. Two precisions of one model, f32 and int8 unless --precision\n"
-      "says otherwise, or two models. INPUT is named as for platen ocr. Nothing is written.\n"
+      "says otherwise, or two models. INPUT is named as for platen ocr. No outputs are written.\n"
       "\n"
       "  platen compare scans                          what int8 changes\n"
       "  platen compare scans --with other-model       two models\n"
@@ -58,9 +59,9 @@ struct Side {
 Side LoadSide(const Settings& settings, const CompareSide& chosen) {
   const int64_t start_ns = WallNowNs();
   Side side;
-  side.model =
-      std::make_unique<Model>(std::make_unique<Snapshot>(LoadSnapshot(chosen.model)),
-                              KernelsFrom(settings), chosen.precision);
+  side.model = std::make_unique<Model>(
+      std::make_unique<Snapshot>(LoadSnapshot(chosen.model)), KernelsFrom(settings),
+      chosen.precision, PackingFrom(settings, chosen.model, chosen.precision));
   PageReaderOptions options;
   options.reading = side.model->config().reading;
   options.reading.granularity = GranularityFrom(settings, options.reading);

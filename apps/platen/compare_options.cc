@@ -60,7 +60,8 @@ const OptionTable& CompareOptions() {
                              "granularity", "text-height", "task", "max-new-tokens"}) {
       made.push_back(OcrOption(name, "Pages"));
     }
-    for (const char* name : {"threads", "isa", "kv-cache-mib", "log-level", "help"}) {
+    for (const char* name : {"threads", "isa", "packed", "packed-dir", "kv-cache-mib", "log-level",
+                             "help"}) {
       made.push_back(OcrOption(name, "Machine and messages"));
     }
     return made;

@@ -22,10 +22,13 @@
 #include "apps/platen/hardware.h"
 #include "apps/platen/help.h"
 #include "apps/platen/locate.h"
+#include "apps/platen/model_options.h"
 #include "apps/platen/ocr_options.h"
+#include "apps/platen/packed_options.h"
 #include "apps/platen/settings.h"
 #include "model/kernels/kernels.h"
 #include "model/ops/open_blas.h"
+#include "model/packed_weights.h"
 #include "model/snapshot.h"
 #include "model/support/error.h"
 
@@ -37,6 +40,8 @@ const OptionTable& DoctorOptions() {
       {.name = "model", .value_name = "DIR", .group = "Options",
        .help = "Snapshot folder to check; without it the bundled model.",
        .environment = "PLATEN_MODEL"},
+      PrecisionOption("Options"),
+      PackedDirOption("Options"),
       {.name = "help", .type = OptionType::kFlag, .default_value = "false",
        .group = "Options", .help = "Show this help.", .short_name = 'h'},
   };
@@ -135,12 +140,30 @@ bool PrintPoppler() {
   return found;
 }
 
-bool PrintModel(const std::string& given) {
+// Where the packed weights lie and whether a run would use them.
+void PrintPacked(const Settings& settings, const Snapshot& snapshot) {
+  using Kind = PackedState::Kind;
+  const Precision precision = PrecisionNamed(settings.Text("precision"));
+  for (const std::string& path : PackedPaths(settings, snapshot.dir, precision)) {
+    const PackedState state = StateOfPacked(path, snapshot, precision);
+    if (state.kind == Kind::kAbsent) continue;
+    Row("packed", path + (state.kind == Kind::kCurrent
+                              ? ": current, " + Gibibytes(static_cast<int64_t>(state.bytes))
+                              : ": not usable: " + state.reason));
+    if (state.kind == Kind::kCurrent) return;
+  }
+  Row("packed", WorthKeeping(snapshot.checkpoint, precision)
+                    ? "none yet; the first run writes the weights packed to a file"
+                    : "none; these weights are packed at every start");
+}
+
+bool PrintModel(const Settings& settings) {
   try {
-    const std::string dir = LocateModel(given);
+    const std::string dir = LocateModel(settings.Text("model"));
     const Snapshot snapshot = LoadSnapshot(dir);
     Row("model", dir + ": usable, reads by " +
                      GranularityName(snapshot.config.reading.granularity));
+    PrintPacked(settings, snapshot);
     return true;
   } catch (const Error& e) {
     Row("model", std::string("not usable: ") + e.what());
@@ -154,7 +177,7 @@ int RunDoctorCommand(const Words& words) {
   const Settings settings = ParseSettings(DoctorOptions(), words);
   if (settings.Flag("help")) {
     std::printf(
-        "Usage: platen doctor [--model DIR]\n\n"
+        "Usage: platen doctor [options]\n\n"
         "Shows what this machine offers and what platen will use. Exit code 3 if the model cannot\n"
         "be used.\n%s",
         OptionHelp(DoctorOptions()).c_str());
@@ -167,7 +190,7 @@ int RunDoctorCommand(const Words& words) {
   PrintMachine();
   PrintLibraries();
   PrintPoppler();
-  return PrintModel(settings.Text("model")) ? kExitDone : kExitEnvironment;
+  return PrintModel(settings) ? kExitDone : kExitEnvironment;
 }
 
 }  // namespace platen

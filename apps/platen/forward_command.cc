@@ -12,6 +12,7 @@
 #include "apps/platen/locate.h"
 #include "apps/platen/model_options.h"
 #include "apps/platen/ocr_options.h"
+#include "apps/platen/packed_options.h"
 #include "apps/platen/settings.h"
 #include "apps/platen/thread_limit.h"
 #include "model/forward.h"
@@ -76,6 +77,8 @@ const OptionTable& ForwardOptionTable() {
        .help = "Write every intermediate array as .npy, and result.json; the folder is made."},
       PrecisionOption("Machine"),
       F32GemmOption("Machine"),
+      PackedOption("Machine"),
+      PackedDirOption("Machine"),
       IsaOption("Machine"),
       ThreadsOption("Machine"),
       {.name = "help",
@@ -202,9 +205,10 @@ int RunForwardCommand(const Words& words) {
     throw Error(ErrorKind::kUsage, {"", "forward"}, "takes one MODEL; images go after --image");
   }
   LimitThreads(ThreadsFrom(settings));
-  auto snapshot = std::make_unique<Snapshot>(LoadSnapshot(
-      LocateModel(settings.positional().empty() ? "" : settings.positional()[0])));
-  const Model model(std::move(snapshot), KernelsFrom(settings), PrecisionFrom(settings));
+  const std::string dir = LocateModel(settings.positional().empty() ? "" : settings.positional()[0]);
+  const Precision precision = PrecisionFrom(settings);
+  const Model model(std::make_unique<Snapshot>(LoadSnapshot(dir)), KernelsFrom(settings), precision,
+                    PackingFrom(settings, dir, precision));
   const ForwardResult result =
       RunForward(model, MakeRequest(settings, model), MakeOptions(settings));
   Print(result);

@@ -16,6 +16,7 @@ const std::vector<Command>& Commands() {
   static const std::vector<Command> commands = {
       {"ocr", "read scans and write their text", RunOcrCommand},
       {"inspect", "check and describe a model snapshot", RunInspectCommand},
+      {"pack", "pack a model's weights once, for quick starts", RunPackCommand},
       {"forward", "run one request through the model and show what comes out", RunForwardCommand},
       {"compare", "show how two precisions or two models differ on your pages", RunCompareCommand},
       {"bench", "measure this machine and the kernels", RunBenchCommand},

@@ -16,6 +16,7 @@
 #include "apps/platen/log.h"
 #include "apps/platen/model_options.h"
 #include "apps/platen/ocr_options.h"
+#include "apps/platen/packed_options.h"
 #include "apps/platen/progress_line.h"
 #include "apps/platen/run_json.h"
 #include "apps/platen/thread_limit.h"
@@ -26,7 +27,7 @@
 #include "model/support/error.h"
 #include "model/support/mapped_file.h"
 #include "pipeline/engine_recognizer.h"
-#include "pipeline/hash.h"
+#include "model/support/hash.h"
 #include "pipeline/model_id.h"
 #include "pipeline/run.h"
 
@@ -98,9 +99,10 @@ LoadedModel LoadModel(const Settings& settings) {
   LoadedModel loaded;
   loaded.dir = LocateModel(settings.Text("model"));
   auto snapshot = std::make_unique<Snapshot>(LoadSnapshot(loaded.dir));
-  loaded.id = ModelId(*snapshot);
-  loaded.model = std::make_unique<Model>(std::move(snapshot), KernelsFrom(settings),
-                                         PrecisionFrom(settings));
+  const Precision precision = PrecisionFrom(settings);
+  loaded.model = std::make_unique<Model>(std::move(snapshot), KernelsFrom(settings), precision,
+                                         PackingFrom(settings, loaded.dir, precision));
+  loaded.id = ModelId(*loaded.model);
   EngineOptions options;
   options.draft_length = static_cast<int>(settings.Integer("draft-length"));
   options.adaptive_drafts = settings.Text("draft-policy") == "adaptive";
@@ -264,7 +266,8 @@ int RunOcrCommand(const Words& words) {
   line.Finish();
 
   const int exit_code = ExitCodeOf(report);
-  const RunFacts facts{settings, options, report, loaded.dir, loaded.model->kernels().name,
+  const RunFacts facts{settings, options, report, loaded.dir, loaded.model->packed_path(),
+                       loaded.model->kernels().name,
                        loaded.wall_s, loaded.cpu_s, discovery.skipped_hidden,
                        discovery.skipped_foreign, discovery.repeated, ResultName(exit_code)};
   WriteFileAtomically(output_dir + "/run.json", RunJson(facts), output_dir + "/.platen/tmp");

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "apps/platen/model_options.h"
+#include "apps/platen/packed_options.h"
 #include "stages/formats/document_writer.h"
 
 namespace platen {
@@ -89,6 +90,8 @@ void AddModel(OptionTable& table) {
                    .min = 0, .max = 131072});
   table.push_back(PrecisionOption(group));
   table.push_back(F32GemmOption(group));
+  table.push_back(PackedOption(group));
+  table.push_back(PackedDirOption(group));
 }
 
 void AddResources(OptionTable& table) {

@@ -115,7 +115,10 @@ double PagesPerCoreHour(const RunReport& report) {
 std::string RunJson(const RunFacts& facts) {
   const Json json = {{"platen", facts.options.version},
                      {"result", facts.exit},
-                     {"model", {{"dir", facts.model_dir}, {"id", facts.options.model_id}}},
+                     {"model",
+                      {{"dir", facts.model_dir},
+                       {"id", facts.options.model_id},
+                       {"packed_file", facts.packed_file}}},
                      {"configuration", Configuration(facts.settings)},
                      {"hardware", Hardware(facts)},
                      {"totals", Totals(facts)},

@@ -15,6 +15,7 @@ struct RunFacts {
   const RunOptions& options;
   const RunReport& report;
   std::string model_dir;
+  std::string packed_file;       // the weights are mapped from it; empty: packed in memory
   std::string kernels;           // name of the kernel table
   double load_s = 0;             // wall time until the model was ready
   double load_cpu_s = 0;

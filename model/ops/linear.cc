@@ -1,7 +1,8 @@
 #include "model/ops/linear.h"
 
 #include <algorithm>
-#include <cmath>
+#include <cassert>
+#include <utility>
 
 #include "model/ops/open_blas.h"
 #include "model/ops/parallel.h"
@@ -31,148 +32,76 @@ const char* PrecisionName(Precision precision) {
   return "";
 }
 
-// What stands in each of the 64 places of a panel.
-struct Linear::Columns {
-  ConstMatView first;   // W, or gate
-  ConstMatView second;  // up, for silu_mul
-  std::span<const float> first_bias;
-  std::span<const float> second_bias;
-  bool silu_mul = false;
-
-  int64_t per_panel() const { return silu_mul ? kPanelColumns / 2 : kPanelColumns; }
-  // Output column of a place; `up` says which of the two factors.
-  int64_t Column(int64_t panel, int64_t place, bool& up) const {
-    up = silu_mul && place >= per_panel();
-    return panel * per_panel() + place % per_panel();
-  }
-  // Weights of a place; nullptr for padding.
-  const float* Row(int64_t panel, int64_t place) const {
-    bool up = false;
-    const int64_t column = Column(panel, place, up);
-    if (column >= first.rows) return nullptr;
-    return up ? second.Row(column) : first.Row(column);
-  }
-  float Bias(int64_t panel, int64_t place) const {
-    bool up = false;
-    const int64_t column = Column(panel, place, up);
-    if (column >= first.rows) return 0.0F;
-    return (up ? second_bias : first_bias)[static_cast<size_t>(column)];
-  }
-};
-
-Linear Linear::Pack(Precision precision, ConstMatView w, std::span<const float> bias) {
-  assert(bias.empty() || static_cast<int64_t>(bias.size()) == w.rows);
-  return PackColumns(precision, {w, {}, bias, {}, false});
+std::string LinearShape::Text() const {
+  std::string text = PrecisionName(format.precision);
+  if (int8()) text += " in groups of " + std::to_string(group());
+  if (silu_mul) text += " silu(gate) * up";
+  return text + " [" + std::to_string(columns) + ", " + std::to_string(depth) + "]";
 }
 
-Linear Linear::PackSiluMul(Precision precision, ConstMatView gate, std::span<const float> gate_bias,
+Linear Linear::Pack(WeightFormat format, ConstMatView w, std::span<const float> bias) {
+  const LinearShape shape = {.format = format, .columns = w.rows, .depth = w.cols};
+  const auto row = [w](int64_t index, std::span<float>) { return w.Row(index); };
+  return PackRows(shape, {w.rows, w.cols, row}, bias);
+}
+
+Linear Linear::PackSiluMul(WeightFormat format, ConstMatView gate, std::span<const float> gate_bias,
                            ConstMatView up, std::span<const float> up_bias) {
   assert(gate.rows == up.rows && gate.cols == up.cols && gate_bias.size() == up_bias.size());
-  return PackColumns(precision, {gate, up, gate_bias, up_bias, true});
+  const LinearShape shape = {
+      .format = format, .silu_mul = true, .columns = gate.rows, .depth = gate.cols};
+  const auto row = [gate, up](int64_t index, std::span<float>) {
+    return index < gate.rows ? gate.Row(index) : up.Row(index - gate.rows);
+  };
+  std::vector<float> bias(gate_bias.begin(), gate_bias.end());
+  bias.insert(bias.end(), up_bias.begin(), up_bias.end());
+  return PackRows(shape, {2 * gate.rows, gate.cols, row}, bias);
 }
 
-Linear Linear::PackColumns(Precision precision, const Columns& columns) {
+Linear Linear::FromArrays(const LinearShape& shape, const LinearArrays& arrays,
+                          std::shared_ptr<const void> owner) {
+  assert(static_cast<int64_t>(arrays.panels.size()) == shape.num_panels() * shape.panel_bytes());
+  assert(static_cast<int64_t>(arrays.scales.size()) == shape.num_scales());
+  assert(arrays.bias.empty() ||
+         static_cast<int64_t>(arrays.bias.size()) == shape.num_panels() * kPanelColumns);
   Linear linear;
-  linear.precision_ = precision;
-  linear.silu_mul_ = columns.silu_mul;
-  linear.columns_ = columns.first.rows;
-  linear.depth_ = columns.first.cols;
-  linear.num_panels_ = CeilDiv(linear.columns_, columns.per_panel());
-  if (precision != Precision::kInt8) {
-    linear.f32_panels_.Resize(linear.num_panels_, linear.depth_ * kPanelColumns);
-  } else {
-    linear.s8_panels_.Resize(linear.num_panels_, linear.k_padded() * kPanelColumns / 4);
-    linear.s8_scales_.Resize(linear.num_panels_, linear.groups() * kPanelColumns);
-  }
-  if (!columns.first_bias.empty()) {
-    for (int64_t p = 0; p < linear.num_panels_; ++p) {
-      for (int64_t j = 0; j < kPanelColumns; ++j) linear.bias_.push_back(columns.Bias(p, j));
-    }
-  }
-  ParallelFor(linear.num_panels_, [&](int64_t p) {
-    switch (precision) {
-      case Precision::kF32:
-        linear.PackPanelF32(columns, p);
-        break;
-      case Precision::kF32OpenBlas:
-        linear.PackPanelRows(columns, p);
-        break;
-      case Precision::kInt8:
-        linear.PackPanelS8(columns, p);
-        break;
-    }
-  });
-  if (precision == Precision::kF32OpenBlas) {
-    for (const int64_t first : {int64_t{0}, (linear.num_panels_ - 1) / kJobPanels * kJobPanels}) {
-      const int64_t panels = std::min(kJobPanels, linear.num_panels_ - first);
-      RequireRowIndependence(panels * kPanelColumns, linear.depth_, linear.open_blas_rows());
+  linear.shape_ = shape;
+  linear.arrays_ = arrays;
+  linear.owner_ = std::move(owner);
+  if (shape.format.precision == Precision::kF32OpenBlas) {
+    const int64_t last = (shape.num_panels() - 1) / kJobPanels * kJobPanels;
+    for (const int64_t first : {int64_t{0}, last}) {
+      const int64_t panels = std::min(kJobPanels, shape.num_panels() - first);
+      RequireRowIndependence(panels * kPanelColumns, shape.depth, linear.open_blas_rows());
     }
   }
   return linear;
 }
 
-void Linear::PackPanelF32(const Columns& columns, int64_t panel) {
-  float* out = f32_panels_.View().Row(panel);
-  for (int64_t place = 0; place < kPanelColumns; ++place) {
-    const float* row = columns.Row(panel, place);
-    for (int64_t i = 0; i < depth_; ++i) out[i * kPanelColumns + place] = row ? row[i] : 0.0F;
-  }
-}
-
-void Linear::PackPanelRows(const Columns& columns, int64_t panel) {
-  float* out = f32_panels_.View().Row(panel);
-  for (int64_t place = 0; place < kPanelColumns; ++place, out += depth_) {
-    const float* row = columns.Row(panel, place);
-    row != nullptr ? std::copy_n(row, depth_, out) : std::fill_n(out, depth_, 0.0F);
-  }
-}
-
-// Weights per column and group: scale = absmax / 127, w = round-to-even(x * (127 / absmax)), stored
-// as w ^ 0x80 in fours of k.
-void Linear::PackPanelS8(const Columns& columns, int64_t panel) {
-  auto* out = reinterpret_cast<uint8_t*>(s8_panels_.View().Row(panel));
-  float* scales = s8_scales_.View().Row(panel);
-  std::fill_n(out, k_padded() * kPanelColumns, uint8_t{0x80});
-  std::fill_n(scales, groups() * kPanelColumns, 0.0F);
-  for (int64_t place = 0; place < kPanelColumns; ++place) {
-    const float* row = columns.Row(panel, place);
-    if (row == nullptr) continue;
-    for (int64_t g = 0; g < groups(); ++g) {
-      const int64_t end = std::min(depth_, (g + 1) * kGroup);
-      float absmax = 0.0F;
-      for (int64_t i = g * kGroup; i < end; ++i) absmax = std::max(absmax, std::abs(row[i]));
-      const float inverse = absmax > 0.0F ? 127.0F / absmax : 0.0F;
-      scales[g * kPanelColumns + place] = absmax / 127.0F;
-      for (int64_t i = g * kGroup; i < end; ++i) {
-        const auto q = static_cast<int8_t>(std::nearbyint(row[i] * inverse));
-        out[i / 4 * 4 * kPanelColumns + place * 4 + i % 4] = static_cast<uint8_t>(q ^ 0x80);
-      }
-    }
-  }
-}
-
 OpenBlasRows Linear::open_blas_rows() const {
-  return OpenBlasRowsFor((num_panels_ - 1) % kJobPanels * kPanelColumns + kPanelColumns, depth_);
+  const int64_t last_panels = (shape_.num_panels() - 1) % kJobPanels + 1;
+  return OpenBlasRowsFor(last_panels * kPanelColumns, depth());
 }
 
 size_t Linear::bytes() const {
-  return f32_panels_.capacity_bytes() + s8_panels_.capacity_bytes() + s8_scales_.capacity_bytes() +
-         bias_.size() * sizeof(float);
+  return arrays_.panels.size() + arrays_.scales.size_bytes() + arrays_.bias.size_bytes();
 }
 
 void Linear::Quantize(const KernelTable& kernels, ConstMatView x, LinearWorkspace& ws) const {
   const auto grow = [](auto& buffer, int64_t n) {
     if (static_cast<int64_t>(buffer.size()) < n) buffer.resize(static_cast<size_t>(n));
   };
-  grow(ws.values, x.rows * k_padded());
-  grow(ws.scales, x.rows * groups());
-  grow(ws.corrections, x.rows * groups());
+  const int64_t k_padded = shape_.k_padded();
+  const int64_t groups = shape_.groups();
+  grow(ws.values, x.rows * k_padded);
+  grow(ws.scales, x.rows * groups);
+  grow(ws.corrections, x.rows * groups);
   ParallelFor(CeilDiv(x.rows, kQuantizeRowsPerTask), [&](int64_t task) {
     const int64_t end = std::min(x.rows, (task + 1) * kQuantizeRowsPerTask);
     for (int64_t r = task * kQuantizeRowsPerTask; r < end; ++r) {
-      kernels.quantize_row(x.Row(r), static_cast<int>(depth_), static_cast<int>(k_padded()), kGroup,
-                           ws.values.data() + r * k_padded(), ws.scales.data() + r * groups(),
-                           ws.corrections.data() + r * groups());
+      kernels.quantize_row(x.Row(r), static_cast<int>(depth()), static_cast<int>(k_padded),
+                           shape_.group(), ws.values.data() + r * k_padded,
+                           ws.scales.data() + r * groups, ws.corrections.data() + r * groups);
     }
   });
 }
@@ -183,13 +112,13 @@ Job Linear::PanelJob(MatView y, int64_t first_row, int64_t rows, int64_t first_p
                      Mode mode) const {
   Job job;
   job.rows = static_cast<int>(rows);
-  job.num_panels = static_cast<int>(std::min(kJobPanels, num_panels_ - first_panel));
-  job.bias = bias_.empty() ? nullptr : bias_.data() + first_panel * kPanelColumns;
-  job.c = y.Row(first_row) + first_panel * panel_columns();
+  job.num_panels = static_cast<int>(std::min(kJobPanels, shape_.num_panels() - first_panel));
+  job.bias = arrays_.bias.empty() ? nullptr : arrays_.bias.data() + first_panel * kPanelColumns;
+  job.c = y.Row(first_row) + first_panel * shape_.panel_columns();
   job.c_stride = y.stride;
-  job.columns = static_cast<int>(
-      std::min(columns_ - first_panel * panel_columns(), job.num_panels * panel_columns()));
-  job.epilogue = silu_mul_              ? Epilogue::kSiluMul
+  job.columns = static_cast<int>(std::min(columns() - first_panel * shape_.panel_columns(),
+                                          job.num_panels * shape_.panel_columns()));
+  job.epilogue = shape_.silu_mul        ? Epilogue::kSiluMul
                  : mode == Mode::kAddTo ? Epilogue::kAdd
                                         : Epilogue::kStore;
   return job;
@@ -197,39 +126,40 @@ Job Linear::PanelJob(MatView y, int64_t first_row, int64_t rows, int64_t first_p
 
 void Linear::Apply(const KernelTable& kernels, ConstMatView x, MatView y, LinearWorkspace& ws,
                    Mode mode) const {
-  assert(x.cols == depth_ && y.cols == columns_ && x.rows == y.rows);
-  assert(!silu_mul_ || mode == Mode::kStore);
+  assert(x.cols == depth() && y.cols == columns() && x.rows == y.rows);
+  assert(!shape_.silu_mul || mode == Mode::kStore);
   if (x.rows == 0) return;
-  if (precision_ == Precision::kF32OpenBlas) {
+  if (shape_.format.precision == Precision::kF32OpenBlas) {
     ApplyOpenBlas(kernels, x, y, mode);
     return;
   }
-  if (precision_ == Precision::kInt8) Quantize(kernels, x, ws);
-  const int64_t panel_jobs = CeilDiv(num_panels_, kJobPanels);
+  if (shape_.int8()) Quantize(kernels, x, ws);
+  const int64_t panel_jobs = CeilDiv(shape_.num_panels(), kJobPanels);
   const int64_t row_jobs = CeilDiv(x.rows, kJobRows);
   ParallelFor(row_jobs * panel_jobs, [&](int64_t index) {
     const int64_t row = index / panel_jobs * x.rows / row_jobs;  // jobs of about the same size
     const int64_t rows = (index / panel_jobs + 1) * x.rows / row_jobs - row;
     const int64_t panel = index % panel_jobs * kJobPanels;
-    if (precision_ == Precision::kF32) {
+    if (!shape_.int8()) {
       auto job = PanelJob<GemmF32Job>(y, row, rows, panel, mode);
       job.a = x.Row(row);
       job.a_stride = x.stride;
-      job.k = static_cast<int>(depth_);
-      job.panels = f32_panels_.View().Row(panel);
+      job.k = static_cast<int>(depth());
+      job.panels = reinterpret_cast<const float*>(Panel(panel));
       kernels.gemm_f32(job);
       return;
     }
     auto job = PanelJob<GemmS8Job>(y, row, rows, panel, mode);
-    job.a = ws.values.data() + row * k_padded();
-    job.a_stride = k_padded();
-    job.a_scales = ws.scales.data() + row * groups();
-    job.a_corrections = ws.corrections.data() + row * groups();
-    job.k_padded = static_cast<int>(k_padded());
-    job.group_k = kGroup;
-    job.groups = static_cast<int>(groups());
-    job.panels = reinterpret_cast<const uint8_t*>(s8_panels_.View().Row(panel));
-    job.w_scales = s8_scales_.View().Row(panel);
+    const int64_t groups = shape_.groups();
+    job.a = ws.values.data() + row * shape_.k_padded();
+    job.a_stride = shape_.k_padded();
+    job.a_scales = ws.scales.data() + row * groups;
+    job.a_corrections = ws.corrections.data() + row * groups;
+    job.k_padded = static_cast<int>(shape_.k_padded());
+    job.group_k = shape_.group();
+    job.groups = static_cast<int>(groups);
+    job.panels = reinterpret_cast<const uint8_t*>(Panel(panel));
+    job.w_scales = arrays_.scales.data() + panel * groups * kPanelColumns;
     kernels.gemm_s8(job);
   });
 }
@@ -237,7 +167,7 @@ void Linear::Apply(const KernelTable& kernels, ConstMatView x, MatView y, Linear
 // Calls of fixed row counts, the last one filled up with zeros; sums and filled-up rows lie in
 // memory of the thread's own.
 void Linear::ApplyOpenBlas(const KernelTable& kernels, ConstMatView x, MatView y, Mode mode) const {
-  const int64_t panel_jobs = CeilDiv(num_panels_, kJobPanels);
+  const int64_t panel_jobs = CeilDiv(shape_.num_panels(), kJobPanels);
   const OpenBlasRows counts = open_blas_rows();
   const int call_rows = x.rows <= counts.few ? counts.few : counts.many;
   ParallelFor(CeilDiv(x.rows, call_rows) * panel_jobs, [&](int64_t index) {
@@ -249,17 +179,17 @@ void Linear::ApplyOpenBlas(const KernelTable& kernels, ConstMatView x, MatView y
     const int n = job.num_panels * kPanelColumns;
     RowProduct product = {call_rows,
                           n,
-                          static_cast<int>(depth_),
+                          static_cast<int>(depth()),
                           x.Row(row),
                           x.stride,
-                          f32_panels_.View().Row(panel),
+                          reinterpret_cast<const float*>(Panel(panel)),
                           sums.Shaped(call_rows, n).data};
     if (job.rows < call_rows) {
-      const MatView rows = filled.Shaped(call_rows, depth_);
-      std::fill_n(rows.data, call_rows * depth_, 0.0F);
-      for (int64_t r = 0; r < job.rows; ++r) std::copy_n(x.Row(row + r), depth_, rows.Row(r));
+      const MatView rows = filled.Shaped(call_rows, depth());
+      std::fill_n(rows.data, call_rows * depth(), 0.0F);
+      for (int64_t r = 0; r < job.rows; ++r) std::copy_n(x.Row(row + r), depth(), rows.Row(r));
       product.a = rows.data;
-      product.a_stride = depth_;
+      product.a_stride = depth();
     }
     MultiplyWithOpenBlas(product);
     kernels.finish_f32(job, product.c);

@@ -1,8 +1,12 @@
 // y = x * W^T + b with weights packed once for the kernels, in f32 or int8.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "model/kernels/kernels.h"
@@ -22,6 +26,26 @@ enum class Precision {
 // "f32", "f32-openblas", "int8"
 const char* PrecisionName(Precision precision);
 
+// How the weights of one layer are stored.
+struct WeightFormat {
+  static constexpr int kDefaultGroup = 256;  // against 128: 4 % faster, a tenth more error
+  static constexpr int kWholeDepth = 0;      // one group, as long as its sums stay exact in s32
+  static constexpr int kGroupStep = 64;
+  static constexpr int kLargestGroup = 65536;  // 65536 * 127 * 255 < 2^31
+
+  Precision precision = Precision::kF32;
+  // kInt8: K-group of weights and activations, a multiple of kGroupStep up to kLargestGroup, or
+  // kWholeDepth. The last group of a layer may be shorter.
+  int group = kDefaultGroup;
+
+  WeightFormat(Precision p, int k_group = kDefaultGroup)  // NOLINT: a precision is a format
+      : precision(p), group(k_group) {}
+
+  static constexpr bool IsGroup(int64_t group) {
+    return group >= 0 && group <= kLargestGroup && group % kGroupStep == 0;
+  }
+};
+
 // Buffers for quantised activations; grow to the largest batch and stay. One Apply at a time.
 struct LinearWorkspace {
   std::vector<int8_t> values;        // [rows, k_padded]
@@ -29,59 +53,94 @@ struct LinearWorkspace {
   std::vector<int32_t> corrections;  // [rows, groups]
 };
 
+// Everything that decides how the arrays of a packed layer are read.
+struct LinearShape {
+  WeightFormat format = Precision::kF32;
+  bool silu_mul = false;  // panels hold 32 columns of the gate and the same 32 of the other factor
+  int64_t columns = 0;    // n, of the result
+  int64_t depth = 0;      // k
+
+  bool int8() const { return format.precision == Precision::kInt8; }
+  int group() const {  // of int8, as the kernels take it
+    return format.group == WeightFormat::kWholeDepth ? WeightFormat::kLargestGroup : format.group;
+  }
+  int64_t panel_columns() const { return silu_mul ? kPanelColumns / 2 : kPanelColumns; }
+  int64_t num_panels() const { return (columns + panel_columns() - 1) / panel_columns(); }
+  int64_t k_padded() const { return (depth + 3) / 4 * 4; }
+  int64_t groups() const { return (k_padded() + group() - 1) / group(); }
+  // f32: [k][64] floats, with OpenBLAS [64][k]; int8: [k_padded / 4][64][4] bytes.
+  int64_t panel_bytes() const {
+    return kPanelColumns * (int8() ? k_padded() : depth * int64_t{sizeof(float)});
+  }
+  int64_t num_scales() const {  // int8: [panels][groups][64]
+    return int8() ? num_panels() * groups() * kPanelColumns : 0;
+  }
+
+  std::string Text() const;  // "int8 in groups of 256 [3072, 1024]"
+};
+
+// The arrays of a packed layer, each 64-byte aligned; views.
+struct LinearArrays {
+  std::span<const std::byte> panels;  // num_panels() panels
+  std::span<const float> scales;      // num_scales()
+  std::span<const float> bias;        // one for each place of a panel, or empty
+};
+
+// Rows of a weight matrix from wherever they are stored.
+struct WeightRows {
+  int64_t rows = 0;
+  int64_t depth = 0;
+  // Row `index` [depth], written to `scratch` [depth] if it does not lie somewhere as floats.
+  // Called from several threads.
+  std::function<const float*(int64_t index, std::span<float> scratch)> read;
+};
+
 // Packed weights of one linear layer, and the product with any number of rows. A row of the result
-// depends on its row of x alone. Immutable after Pack; Apply is thread-safe on disjoint outputs and
-// workspaces and spreads over the worker pool.
+// depends on its row of x alone. Immutable after Pack, copies share the arrays; Apply is
+// thread-safe on disjoint outputs and workspaces and spreads over the worker pool.
 class Linear {
  public:
-  // K-group of int8 weights and activations. 128 against 256 costs about 4 % of speed and takes a
-  // tenth off the error (docs/NUMERICS.md).
-  static constexpr int kGroup = 128;
-
   Linear() = default;
 
-  // W [n, k] row-major; bias [n] or empty. With kF32OpenBlas throws Error(kEnvironment) if OpenBLAS
-  // cannot be used for this shape (RequireRowIndependence).
-  static Linear Pack(Precision precision, ConstMatView w, std::span<const float> bias);
+  // W [n, k] row-major; bias [n] or empty. With kF32OpenBlas all that make one throw
+  // Error(kEnvironment) if OpenBLAS cannot be used for this shape (RequireRowIndependence).
+  static Linear Pack(WeightFormat format, ConstMatView w, std::span<const float> bias);
   // Two layers of n columns each, stored so that Apply gives silu(x * gate^T + b) * (x * up^T + b).
-  static Linear PackSiluMul(Precision precision, ConstMatView gate,
+  static Linear PackSiluMul(WeightFormat format, ConstMatView gate,
                             std::span<const float> gate_bias, ConstMatView up,
                             std::span<const float> up_bias);
+  // The same from rows that are read as they are needed, so that only the result is in memory. With
+  // silu_mul W [2n, k] and its bias [2n] hold the gate's n rows first.
+  static Linear PackRows(const LinearShape& shape, const WeightRows& w,
+                         std::span<const float> bias);
+  // Arrays packed before, of the lengths that `shape` gives, kept alive by `owner`.
+  static Linear FromArrays(const LinearShape& shape, const LinearArrays& arrays,
+                           std::shared_ptr<const void> owner);
 
   // x [rows, k] -> y [rows, n] (+= with kAddTo; not for PackSiluMul).
   enum class Mode { kStore, kAddTo };
   void Apply(const KernelTable& kernels, ConstMatView x, MatView y, LinearWorkspace& ws,
              Mode mode = Mode::kStore) const;
 
-  int64_t columns() const { return columns_; }  // n
-  int64_t depth() const { return depth_; }      // k
+  const LinearShape& shape() const { return shape_; }
+  const LinearArrays& arrays() const { return arrays_; }
+  int64_t columns() const { return shape_.columns; }  // n
+  int64_t depth() const { return shape_.depth; }      // k
   size_t bytes() const;
 
  private:
-  struct Columns;
-  static Linear PackColumns(Precision precision, const Columns& columns);
-  void PackPanelF32(const Columns& columns, int64_t panel);
-  void PackPanelRows(const Columns& columns, int64_t panel);
-  void PackPanelS8(const Columns& columns, int64_t panel);
   void Quantize(const KernelTable& kernels, ConstMatView x, LinearWorkspace& ws) const;
   template <class Job>
   Job PanelJob(MatView y, int64_t first_row, int64_t rows, int64_t first_panel, Mode mode) const;
   void ApplyOpenBlas(const KernelTable& kernels, ConstMatView x, MatView y, Mode mode) const;
-
-  int64_t panel_columns() const { return silu_mul_ ? kPanelColumns / 2 : kPanelColumns; }
-  int64_t k_padded() const { return (depth_ + 3) / 4 * 4; }
   OpenBlasRows open_blas_rows() const;
-  int64_t groups() const { return (k_padded() + kGroup - 1) / kGroup; }
+  const std::byte* Panel(int64_t panel) const {
+    return arrays_.panels.data() + panel * shape_.panel_bytes();
+  }
 
-  Precision precision_ = Precision::kF32;
-  bool silu_mul_ = false;
-  int64_t columns_ = 0;
-  int64_t depth_ = 0;
-  int64_t num_panels_ = 0;
-  Mat f32_panels_;           // kF32: [panels, k * 64]; kF32OpenBlas: [panels, 64 * k]
-  Mat s8_panels_;            // kInt8: bytes [panels, k_padded * 64], kept in aligned storage
-  Mat s8_scales_;            // kInt8: [panels, groups * 64]
-  std::vector<float> bias_;  // [panels * 64] or empty
+  LinearShape shape_;
+  LinearArrays arrays_;
+  std::shared_ptr<const void> owner_;
 };
 
 }  // namespace platen

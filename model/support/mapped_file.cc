@@ -34,18 +34,32 @@ class FileDescriptor {
   int fd_;
 };
 
-size_t RegularFileSize(const FileDescriptor& fd, const std::string& path) {
+int64_t Nanoseconds(const timespec& time) { return time.tv_sec * 1'000'000'000 + time.tv_nsec; }
+
+FileStamp StampFrom(const struct stat& info) {
+  return {info.st_dev, info.st_ino, static_cast<uint64_t>(info.st_size), Nanoseconds(info.st_mtim),
+          Nanoseconds(info.st_ctim)};
+}
+
+FileStamp RegularFileStamp(const FileDescriptor& fd, const std::string& path) {
   struct stat info = {};
   if (fstat(fd.get(), &info) != 0) Fail(path, std::string("cannot stat: ") + std::strerror(errno));
   if (!S_ISREG(info.st_mode)) Fail(path, "is not a regular file");
-  return static_cast<size_t>(info.st_size);
+  return StampFrom(info);
 }
 
 }  // namespace
 
+std::optional<FileStamp> StampOf(const std::string& path) {
+  struct stat info = {};
+  if (stat(path.c_str(), &info) != 0) return std::nullopt;
+  return StampFrom(info);
+}
+
 MappedFile::MappedFile(const std::string& path) : path_(path) {
   const FileDescriptor fd(path);
-  size_ = RegularFileSize(fd, path);
+  stamp_ = RegularFileStamp(fd, path);
+  size_ = stamp_.bytes;
   if (size_ == 0) return;
   void* mapped = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd.get(), 0);
   if (mapped == MAP_FAILED) Fail(path, std::string("cannot map: ") + std::strerror(errno));
@@ -60,10 +74,16 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   path_ = std::move(other.path_);
   data_ = std::exchange(other.data_, nullptr);
   size_ = std::exchange(other.size_, 0);
+  stamp_ = std::exchange(other.stamp_, {});
   return *this;
 }
 
 MappedFile::~MappedFile() { Close(); }
+
+// Advice only: the kernel may know neither huge pages nor this file system's.
+void MappedFile::PreferHugePages() const noexcept {
+  if (data_ != nullptr) madvise(const_cast<std::byte*>(data_), size_, MADV_HUGEPAGE);
+}
 
 void MappedFile::Close() noexcept {
   if (data_ != nullptr) munmap(const_cast<std::byte*>(data_), size_);
@@ -71,9 +91,17 @@ void MappedFile::Close() noexcept {
   size_ = 0;
 }
 
+void ReleasePages(std::span<const std::byte> mapped) noexcept {
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto first = reinterpret_cast<uintptr_t>(mapped.data());
+  const uintptr_t begin = (first + page - 1) / page * page;
+  const uintptr_t end = (first + mapped.size()) / page * page;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
 std::string ReadSmallFile(const std::string& path, size_t max_bytes) {
   const FileDescriptor fd(path);
-  const size_t size = RegularFileSize(fd, path);
+  const size_t size = RegularFileStamp(fd, path).bytes;
   if (size > max_bytes) {
     Fail(path, "is " + std::to_string(size) + " bytes, more than the limit of " +
                    std::to_string(max_bytes));

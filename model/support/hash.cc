@@ -1,4 +1,4 @@
-#include "pipeline/hash.h"
+#include "model/support/hash.h"
 
 #include <xxhash.h>
 

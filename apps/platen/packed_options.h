@@ -1,0 +1,26 @@
+// Options of every command with a model that say where packed weights are kept.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/platen/option_table.h"
+#include "apps/platen/settings.h"
+#include "model/ops/linear.h"
+#include "model/packed_weights.h"
+
+namespace platen {
+
+OptionSpec PackedOption(const std::string& group);
+OptionSpec PackedDirOption(const std::string& group);
+
+// Files in which the snapshot's packed weights may lie, the preferred one first: in --packed-dir if
+// given, else beside the snapshot, then in the user's cache folder.
+std::vector<std::string> PackedPaths(const Settings& settings, const std::string& model_dir,
+                                     Precision precision);
+
+// From --packed and PackedPaths; messages go to the log.
+PackingOptions PackingFrom(const Settings& settings, const std::string& model_dir,
+                           Precision precision);
+
+}  // namespace platen

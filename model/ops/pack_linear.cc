@@ -1,0 +1,157 @@
+// Linear::PackRows: weights into the panels the kernels read.
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "model/ops/linear.h"
+#include "model/ops/parallel.h"
+
+namespace platen {
+namespace {
+
+struct OwnedArrays {
+  Mat panels;  // bytes in aligned storage
+  Mat scales;
+  Mat bias;
+};
+
+// Fills the 64 places of panels. Place j of a panel is an output column; with silu_mul the first 32
+// are columns of the gate, the others the same columns of the second factor.
+class Packer {
+ public:
+  Packer(const LinearShape& shape, const WeightRows& w, std::span<const float> bias,
+         OwnedArrays& out)
+      : shape_(shape), w_(w), bias_(bias), out_(out) {}
+
+  void PackF32(int64_t panel) const {
+    float* out = out_.panels.View().Row(panel);
+    std::vector<float> scratch(static_cast<size_t>(shape_.depth));
+    for (int64_t place = 0; place < kPanelColumns; ++place) {
+      const float* row = Weights(panel, place, scratch);
+      for (int64_t i = 0; i < shape_.depth; ++i) {
+        out[i * kPanelColumns + place] = row != nullptr ? row[i] : 0.0F;
+      }
+    }
+  }
+
+  void PackRowByRow(int64_t panel) const {
+    float* out = out_.panels.View().Row(panel);
+    std::vector<float> scratch(static_cast<size_t>(shape_.depth));
+    for (int64_t place = 0; place < kPanelColumns; ++place, out += shape_.depth) {
+      const float* row = Weights(panel, place, scratch);
+      row != nullptr ? std::copy_n(row, shape_.depth, out) : std::fill_n(out, shape_.depth, 0.0F);
+    }
+  }
+
+  // Per column and group: scale = absmax / 127, w = round-to-even(x * (127 / absmax)), stored as
+  // w ^ 0x80 in fours of k. Padding is w = 0.
+  void PackS8(int64_t panel) const {
+    auto* out = reinterpret_cast<uint8_t*>(out_.panels.View().Row(panel));
+    float* scales = out_.scales.View().Row(panel);
+    std::vector<float> scratch(static_cast<size_t>(shape_.depth));
+    std::vector<int8_t> values(static_cast<size_t>(shape_.k_padded()));
+    for (int64_t place = 0; place < kPanelColumns; ++place) {
+      const float* row = Weights(panel, place, scratch);
+      for (int64_t g = 0; g < shape_.groups(); ++g) {
+        const int64_t begin = g * shape_.group();
+        const int64_t count = std::min<int64_t>(shape_.group(), shape_.depth - begin);
+        scales[g * kPanelColumns + place] =
+            row == nullptr ? ClearGroup(values.data() + begin, count)
+                           : QuantizeGroup(row + begin, count, values.data() + begin);
+      }
+      StoreInFours(values, out + place * 4);
+    }
+  }
+
+  void PackBias(int64_t panel) const {
+    float* out = out_.bias.View().Row(panel);
+    for (int64_t place = 0; place < kPanelColumns; ++place) {
+      const int64_t index = RowIndex(panel, place);
+      out[place] = index < 0 ? 0.0F : bias_[static_cast<size_t>(index)];
+    }
+  }
+
+ private:
+  // Row of W that stands in a place; -1 for padding.
+  int64_t RowIndex(int64_t panel, int64_t place) const {
+    const int64_t per_panel = shape_.panel_columns();
+    const int64_t column = panel * per_panel + place % per_panel;
+    if (column >= shape_.columns) return -1;
+    return place < per_panel ? column : shape_.columns + column;
+  }
+  // nullptr for padding.
+  const float* Weights(int64_t panel, int64_t place, std::span<float> scratch) const {
+    const int64_t index = RowIndex(panel, place);
+    return index < 0 ? nullptr : w_.read(index, scratch);
+  }
+
+  static float ClearGroup(int8_t* out, int64_t count) {
+    std::fill_n(out, count, int8_t{0});
+    return 0;
+  }
+
+  // Returns the scale.
+  static float QuantizeGroup(const float* x, int64_t count, int8_t* out) {
+    float absmax = 0.0F;
+    for (int64_t i = 0; i < count; ++i) absmax = std::max(absmax, std::abs(x[i]));
+    // 127 / absmax would be infinite for the smallest numbers; such a group is 0.
+    constexpr float kSmallest = 127.0F / std::numeric_limits<float>::max();
+    const float inverse = absmax > kSmallest ? 127.0F / absmax : 0.0F;
+    // Adding 1.5 * 2^23 leaves no bits behind the point: rounds to even, as the FPU does.
+    constexpr float kRound = 12582912.0F;
+    for (int64_t i = 0; i < count; ++i) {
+      out[i] = static_cast<int8_t>(static_cast<int32_t>((x[i] * inverse + kRound) - kRound));
+    }
+    return absmax / 127.0F;
+  }
+
+  static void StoreInFours(const std::vector<int8_t>& values, uint8_t* out) {
+    for (size_t i = 0; i < values.size(); i += 4, out += kPanelColumns * 4) {
+      uint32_t four = 0;
+      std::memcpy(&four, values.data() + i, 4);
+      four ^= 0x80808080U;
+      std::memcpy(out, &four, 4);
+    }
+  }
+
+  const LinearShape& shape_;
+  const WeightRows& w_;
+  std::span<const float> bias_;
+  OwnedArrays& out_;
+};
+
+}  // namespace
+
+Linear Linear::PackRows(const LinearShape& shape, const WeightRows& w,
+                        std::span<const float> bias) {
+  assert(w.rows == shape.columns * (shape.silu_mul ? 2 : 1) && w.depth == shape.depth);
+  assert(bias.empty() || static_cast<int64_t>(bias.size()) == w.rows);
+  const auto owned = std::make_shared<OwnedArrays>();
+  const int64_t panels = shape.num_panels();
+  assert(WeightFormat::IsGroup(shape.format.group));
+  owned->panels.Resize(panels, shape.panel_bytes() / static_cast<int64_t>(sizeof(float)));
+  if (shape.int8()) owned->scales.Resize(panels, shape.groups() * kPanelColumns);
+  if (!bias.empty()) owned->bias.Resize(panels, kPanelColumns);
+  const Packer packer(shape, w, bias, *owned);
+  ParallelFor(panels, [&](int64_t p) {
+    switch (shape.format.precision) {
+      case Precision::kF32:
+        packer.PackF32(p);
+        break;
+      case Precision::kF32OpenBlas:
+        packer.PackRowByRow(p);
+        break;
+      case Precision::kInt8:
+        packer.PackS8(p);
+        break;
+    }
+    if (!bias.empty()) packer.PackBias(p);
+  });
+  const LinearArrays arrays = {std::as_bytes(owned->panels.span()), owned->scales.span(),
+                               owned->bias.span()};
+  return FromArrays(shape, arrays, owned);
+}
+
+}  // namespace platen
