@@ -20,7 +20,8 @@ constexpr Shape kShapes[] = {{"text qkv", 4096, 1536},       {"text o_proj", 153
                              {"vision qkv", 3072, 1024},     {"vision proj", 1024, 1024},
                              {"vision gate_up", 8192, 1024}, {"vision down", 1024, 4096}};
 constexpr Shape kHead = {"lm_head", 59392, 1536};
-constexpr int64_t kFewRows = 4;  // up to here weights stream from memory
+constexpr int64_t kFewestRows = 8;  // of the layers that fit the last-level cache
+constexpr int64_t kMostHeadRows = 64;
 
 double SecondsNow() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -74,6 +75,7 @@ std::vector<Linear> Copies(const Mat& weights, Precision precision, int64_t byte
   return copies;
 }
 
+// `from_memory`: the copies exceed the last-level cache, so reading them once is a limit, too.
 KernelRow BenchLinear(const KernelTable& kernels, Precision precision, const Shape& shape,
                       int64_t rows, const std::vector<Linear>& copies, bool from_memory,
                       int repetitions) {
@@ -83,7 +85,7 @@ KernelRow BenchLinear(const KernelTable& kernels, Precision precision, const Sha
   row.rows = rows;
   row.n = shape.n;
   row.k = shape.k;
-  row.bound = from_memory ? "memory" : "compute";
+  row.bound = "compute";
   const Mat x = RandomMat(rows, shape.k, 7);
   Mat y(rows, shape.n);
   LinearWorkspace ws;
@@ -91,16 +93,19 @@ KernelRow BenchLinear(const KernelTable& kernels, Precision precision, const Sha
   const double operations = 2.0 * static_cast<double>(rows * shape.n * shape.k);
   const auto peak = [&] {
     const Peaks p = MeasurePeaks(kernels.name, from_memory);
-    if (from_memory) {
-      const double bytes = static_cast<double>(copies[0].bytes());
-      return p.dram_gbytes_per_s * operations / bytes;
-    }
-    return precision == Precision::kInt8 ? p.int8_gops : p.f32_gflops;
+    const double compute = precision == Precision::kInt8 ? p.int8_gops : p.f32_gflops;
+    if (!from_memory) return compute;
+    const double bytes = static_cast<double>(copies[0].bytes());
+    const double memory = p.dram_gbytes_per_s * operations / bytes;
+    if (memory < compute) row.bound = "memory";
+    return std::min(memory, compute);
   };
-  return Measure(row, operations, repetitions, peak, [&] {
+  KernelRow measured = Measure(row, operations, repetitions, peak, [&] {
     copies[next].Apply(kernels, x.View(), y.View(), ws);
     next = (next + 1) % copies.size();
   });
+  measured.bound = row.bound;
+  return measured;
 }
 
 // One head of 64 over all patches of an image.
@@ -156,7 +161,7 @@ std::vector<KernelRow> RunKernelBench(const KernelTable& kernels,
       const Mat weights = RandomMat(shape.n, shape.k, 5);
       const std::vector<Linear> copies = Copies(weights, precision, 0);
       for (const int64_t m : options.rows) {
-        if (m < kFewRows * 2 || (precision == Precision::kF32 && m < 256)) continue;
+        if (m < kFewestRows || (precision == Precision::kF32 && m < 256)) continue;
         rows.push_back(
             BenchLinear(kernels, precision, shape, m, copies, false, options.repetitions));
       }
@@ -165,9 +170,9 @@ std::vector<KernelRow> RunKernelBench(const KernelTable& kernels,
   const Mat head = RandomMat(kHead.n, kHead.k, 6);
   const std::vector<Linear> copies = Copies(head, Precision::kInt8, int64_t{500} << 20);
   for (const int64_t m : options.rows) {
-    if (m > 64) continue;
-    rows.push_back(BenchLinear(kernels, Precision::kInt8, kHead, m, copies, m <= kFewRows,
-                               options.repetitions));
+    if (m > kMostHeadRows) continue;
+    rows.push_back(
+        BenchLinear(kernels, Precision::kInt8, kHead, m, copies, true, options.repetitions));
   }
   for (const int64_t patches : {256, 1024, 4800}) {
     rows.push_back(BenchAttention(kernels, patches, options.repetitions));

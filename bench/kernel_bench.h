@@ -20,14 +20,15 @@ struct KernelRow {
   double gops_min = 0;
   double gops_max = 0;
   double peak_gops = 0;
-  // Of the compute peak, or, where the weights come from memory for a few rows, of the memory rate.
+  // Of the compute peak or, where the weights come from memory and reading them takes longer than
+  // that, of the memory rate.
   double share = 0;
   std::string bound;  // "compute" or "memory"
 };
 
 struct KernelBenchOptions {
   int repetitions = 5;
-  std::vector<int64_t> rows = {1, 4, 8, 16, 64, 256, 1024};
+  std::vector<int64_t> rows = {1, 4, 8, 16, 32, 64, 256, 1024};
 };
 
 // Shapes of the released GLM-OCR, whatever model is loaded: speeds stay comparable.

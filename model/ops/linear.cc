@@ -93,14 +93,14 @@ void Linear::Quantize(const KernelTable& kernels, ConstMatView x, LinearWorkspac
   };
   const int64_t k_padded = shape_.k_padded();
   const int64_t groups = shape_.groups();
-  grow(ws.values, x.rows * k_padded);
+  grow(ws.values, x.rows * a_stride());
   grow(ws.scales, x.rows * groups);
   grow(ws.corrections, x.rows * groups);
   ParallelFor(CeilDiv(x.rows, kQuantizeRowsPerTask), [&](int64_t task) {
     const int64_t end = std::min(x.rows, (task + 1) * kQuantizeRowsPerTask);
     for (int64_t r = task * kQuantizeRowsPerTask; r < end; ++r) {
       kernels.quantize_row(x.Row(r), static_cast<int>(depth()), static_cast<int>(k_padded),
-                           shape_.group(), ws.values.data() + r * k_padded,
+                           shape_.group(), ws.values.data() + r * a_stride(),
                            ws.scales.data() + r * groups, ws.corrections.data() + r * groups);
     }
   });
@@ -151,8 +151,8 @@ void Linear::Apply(const KernelTable& kernels, ConstMatView x, MatView y, Linear
     }
     auto job = PanelJob<GemmS8Job>(y, row, rows, panel, mode);
     const int64_t groups = shape_.groups();
-    job.a = ws.values.data() + row * shape_.k_padded();
-    job.a_stride = shape_.k_padded();
+    job.a = ws.values.data() + row * a_stride();
+    job.a_stride = a_stride();
     job.a_scales = ws.scales.data() + row * groups;
     job.a_corrections = ws.corrections.data() + row * groups;
     job.k_padded = static_cast<int>(shape_.k_padded());

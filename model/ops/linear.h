@@ -48,7 +48,7 @@ struct WeightFormat {
 
 // Buffers for quantised activations; grow to the largest batch and stay. One Apply at a time.
 struct LinearWorkspace {
-  std::vector<int8_t> values;        // [rows, k_padded]
+  std::vector<int8_t> values;        // [rows, k_padded], rows a_stride apart
   std::vector<float> scales;         // [rows, groups]
   std::vector<int32_t> corrections;  // [rows, groups]
 };
@@ -137,6 +137,11 @@ class Linear {
   const std::byte* Panel(int64_t panel) const {
     return arrays_.panels.data() + panel * shape_.panel_bytes();
   }
+
+  // Distance of quantised rows: an odd number of cache lines. At multiples of 1,024 bytes the rows
+  // of a job share a few cache sets, and products with k = 1024 or 4096 ran at 0.65 instead of 0.85
+  // of the peak.
+  int64_t a_stride() const { return (((shape_.k_padded() + 63) / 64) | 1) * 64; }
 
   LinearShape shape_;
   LinearArrays arrays_;
