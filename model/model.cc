@@ -26,13 +26,14 @@ void CheckKernelLimits(const Snapshot& snapshot) {
 }  // namespace
 
 Model::Model(std::unique_ptr<const Snapshot> snapshot, const KernelTable& kernels,
-             Precision precision)
+             Precision precision, VisionAttention vision_attention)
     : snapshot_((CheckKernelLimits(*snapshot), std::move(snapshot))),
       kernels_(kernels),
       precision_(precision),
+      vision_attention_(vision_attention),
       vision_weights_(LoadVisionWeights(*snapshot_, precision)),
       text_weights_(LoadTextWeights(*snapshot_, precision)),
-      vision_(config(), vision_weights_, kernels_),
+      vision_(config(), vision_weights_, kernels_, vision_attention),
       decoder_(config().text, text_weights_, kernels_) {
   if (text_weights_.mtp) {
     mtp_.emplace(config().text, *text_weights_.mtp, decoder_.layer_op(), kernels_);

@@ -17,7 +17,8 @@ class Model {
   // Widens and packs the weights on the worker pool. Throws Error(kModel) for weights that are not
   // finite and for sizes the kernels cannot serve.
   Model(std::unique_ptr<const Snapshot> snapshot, const KernelTable& kernels,
-        Precision precision = Precision::kF32);
+        Precision precision = Precision::kF32,
+        VisionAttention vision_attention = VisionAttention::kF32);
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
@@ -25,6 +26,7 @@ class Model {
   const ModelConfig& config() const { return snapshot_->config; }
   const Tokenizer& tokenizer() const { return snapshot_->tokenizer; }
   Precision precision() const { return precision_; }
+  VisionAttention vision_attention() const { return vision_attention_; }
   const KernelTable& kernels() const { return kernels_; }
   const VisionWeights& vision_weights() const { return vision_weights_; }
   const TextWeights& text_weights() const { return text_weights_; }
@@ -36,6 +38,7 @@ class Model {
   std::unique_ptr<const Snapshot> snapshot_;
   const KernelTable& kernels_;
   Precision precision_;
+  VisionAttention vision_attention_;
   VisionWeights vision_weights_;
   TextWeights text_weights_;
   VisionEncoder vision_;

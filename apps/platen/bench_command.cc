@@ -50,6 +50,7 @@ const OptionTable& BenchOptions() {
        .max = 8},
       PrecisionOption("Options"),
       F32GemmOption("Options"),
+      AttentionOption("Options"),
       IsaOption("Options"),
       ThreadsOption("Options"),
       {.name = "help",
@@ -108,9 +109,11 @@ void BenchKernels(const Settings& settings) {
 
 void PrintPages(const std::vector<bench::PageCost>& costs, const bench::PageOperations& ops,
                 const bench::Peaks& peaks, const Model& model, int threads) {
-  std::printf("%s, kernels %s, %d thread%s: 20 crops, %d image tokens, 700 output tokens a page\n",
-              PrecisionName(model.precision()), model.kernels().name, threads,
-              threads == 1 ? "" : "s", ops.image_tokens);
+  std::printf(
+      "%s, attention %s, kernels %s, %d thread%s: 20 crops, %d image tokens, 700 output tokens a "
+      "page\n",
+      PrecisionName(model.precision()), VisionAttentionName(model.vision_attention()),
+      model.kernels().name, threads, threads == 1 ? "" : "s", ops.image_tokens);
   std::printf("%8s %8s %8s %8s  core-seconds\n", "vision", "prefill", "decode", "page");
   std::vector<double> pages;
   for (const bench::PageCost& cost : costs) {
@@ -139,7 +142,7 @@ void BenchPages(const Settings& settings) {
   const int threads = settings.IsDefault("threads") ? 1 : ThreadsFrom(settings);
   LimitThreads(threads);
   const Model model(std::make_unique<Snapshot>(LoadSnapshot(LocateModel(settings.Text("model")))),
-                    KernelsFrom(settings), PrecisionFrom(settings));
+                    KernelsFrom(settings), PrecisionFrom(settings), AttentionFrom(settings));
   bench::PageWorkload workload;
   workload.draft_length = static_cast<int>(settings.Integer("draft-length"));
   const auto costs =
@@ -153,6 +156,7 @@ void BenchPages(const Settings& settings) {
   nlohmann::ordered_json json = {
       {"kernels", model.kernels().name},
       {"precision", PrecisionName(model.precision())},
+      {"attention", VisionAttentionName(model.vision_attention())},
       {"threads", threads},
       {"image_tokens", ops.image_tokens},
       {"limit_core_s", bench::LimitSeconds(ops, peaks, model.precision())},

@@ -76,6 +76,7 @@ const OptionTable& ForwardOptionTable() {
        .help = "Write every intermediate array as .npy, and result.json; the folder is made."},
       PrecisionOption("Machine"),
       F32GemmOption("Machine"),
+      AttentionOption("Machine"),
       IsaOption("Machine"),
       ThreadsOption("Machine"),
       {.name = "help",
@@ -204,7 +205,8 @@ int RunForwardCommand(const Words& words) {
   LimitThreads(ThreadsFrom(settings));
   auto snapshot = std::make_unique<Snapshot>(LoadSnapshot(
       LocateModel(settings.positional().empty() ? "" : settings.positional()[0])));
-  const Model model(std::move(snapshot), KernelsFrom(settings), PrecisionFrom(settings));
+  const Model model(std::move(snapshot), KernelsFrom(settings), PrecisionFrom(settings),
+                    AttentionFrom(settings));
   const ForwardResult result =
       RunForward(model, MakeRequest(settings, model), MakeOptions(settings));
   Print(result);

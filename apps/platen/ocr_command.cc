@@ -100,7 +100,7 @@ LoadedModel LoadModel(const Settings& settings) {
   auto snapshot = std::make_unique<Snapshot>(LoadSnapshot(loaded.dir));
   loaded.id = ModelId(*snapshot);
   loaded.model = std::make_unique<Model>(std::move(snapshot), KernelsFrom(settings),
-                                         PrecisionFrom(settings));
+                                         PrecisionFrom(settings), AttentionFrom(settings));
   EngineOptions options;
   options.draft_length = static_cast<int>(settings.Integer("draft-length"));
   options.adaptive_drafts = settings.Text("draft-policy") == "adaptive";
@@ -129,7 +129,8 @@ RunOptions MakeRunOptions(const Settings& settings, const LoadedModel& loaded,
                       {"model", loaded.id},
                       {"task", settings.Text("task")},
                       {"granularity", GranularityName(reading.granularity)},
-                      {"precision", PrecisionName(loaded.model->precision())}};
+                      {"precision", PrecisionName(loaded.model->precision())},
+                      {"attention", VisionAttentionName(loaded.model->vision_attention())}};
   if (loaded.model->precision() == Precision::kF32OpenBlas) {
     const OpenBlasInfo info = DescribeOpenBlas();
     options.settings.emplace_back("open_blas", info.version + " " + info.core);
