@@ -6,6 +6,8 @@
 #include <functional>
 #include <random>
 
+#include "model/support/bf16.h"
+
 namespace platen::bench {
 namespace {
 
@@ -108,27 +110,37 @@ KernelRow BenchLinear(const KernelTable& kernels, Precision precision, const Sha
   return measured;
 }
 
-// One head of 64 over all patches of an image.
-KernelRow BenchAttention(const KernelTable& kernels, int64_t patches, int repetitions) {
+// One head of 64 over all patches of an image; the products in f32 or on bf16 values.
+KernelRow BenchAttention(const KernelTable& kernels, KvType type, int64_t patches,
+                         int repetitions) {
   constexpr int kDim = 64;
   constexpr int64_t kPage = 64;
   const int64_t pages = (patches + kPage - 1) / kPage;
-  const Mat keys = RandomMat(pages, kPage * kDim, 1);
-  const Mat values = RandomMat(pages, kPage * kDim, 2);
+  Mat keys = RandomMat(pages, kPage * kDim, 1);
+  Mat values = RandomMat(pages, kPage * kDim, 2);
+  if (type == KvType::kBf16) {  // the upper half of the numbers, in place
+    for (Mat* m : {&keys, &values}) {
+      auto* halves = reinterpret_cast<uint16_t*>(m->data());
+      for (size_t i = 0; i < m->span().size(); ++i) halves[i] = ToBf16(m->data()[i]);
+    }
+  }
   const Mat queries = RandomMat(patches, kDim, 3);
   Mat out(patches, kDim);
-  std::vector<const float*> k_pages, v_pages, q;
+  std::vector<const void*> k_pages, v_pages;
+  std::vector<const float*> q;
   std::vector<float*> o;
   std::vector<int32_t> context(static_cast<size_t>(patches), static_cast<int32_t>(patches));
   for (int64_t p = 0; p < pages; ++p) {
-    k_pages.push_back(keys.View().Row(p));
-    v_pages.push_back(values.View().Row(p));
+    const int64_t floats = p * kPage * kDim / (type == KvType::kF32 ? 1 : 2);
+    k_pages.push_back(keys.data() + floats);
+    v_pages.push_back(values.data() + floats);
   }
   for (int64_t r = 0; r < patches; ++r) {
     q.push_back(queries.View().Row(r));
     o.push_back(out.View().Row(r));
   }
   AttentionJob job;
+  job.type = type;
   job.k_pages = k_pages.data();
   job.v_pages = v_pages.data();
   job.page_tokens = kPage;
@@ -139,7 +151,7 @@ KernelRow BenchAttention(const KernelTable& kernels, int64_t patches, int repeti
   job.context = context.data();
   job.out = o.data();
   KernelRow row;
-  row.kernel = "f32 attention";
+  row.kernel = type == KvType::kF32 ? "f32 attention" : "bf16 attention";
   row.layer = "vision head";
   row.rows = patches;
   row.n = patches;
@@ -148,7 +160,7 @@ KernelRow BenchAttention(const KernelTable& kernels, int64_t patches, int repeti
   const double operations = 4.0 * static_cast<double>(patches * patches) * kDim;
   return Measure(
       row, operations, repetitions, [&] { return MeasurePeaks(kernels.name, false).f32_gflops; },
-      [&] { kernels.attention(job); });
+      [&] { (type == KvType::kF32 ? kernels.attention : kernels.attention_bf16)(job); });
 }
 
 }  // namespace
@@ -175,7 +187,9 @@ std::vector<KernelRow> RunKernelBench(const KernelTable& kernels,
         BenchLinear(kernels, Precision::kInt8, kHead, m, copies, true, options.repetitions));
   }
   for (const int64_t patches : {256, 1024, 4800}) {
-    rows.push_back(BenchAttention(kernels, patches, options.repetitions));
+    for (const KvType type : {KvType::kF32, KvType::kBf16}) {
+      rows.push_back(BenchAttention(kernels, type, patches, options.repetitions));
+    }
   }
   return rows;
 }

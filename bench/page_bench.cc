@@ -72,10 +72,10 @@ PageCost ReadPage(const Model& model, Engine& engine, const PageWorkload& worklo
 }
 
 // Room for every crop's prompt, answer and drafts.
-int64_t CacheBytes(const ModelConfig& config, const PageWorkload& workload) {
+int64_t CacheBytes(const Model& model, const PageWorkload& workload) {
   constexpr int64_t kPromptAndMargin = 256;
   const int64_t tokens = workload.crops * (workload.tokens_per_crop + kPromptAndMargin);
-  return tokens * KvPool::TokenBytes(config.text);
+  return tokens * KvPool::TokenBytes(model.config().text, KvTypeOf(model.precision()));
 }
 
 }  // namespace
@@ -121,7 +121,7 @@ std::vector<PageCost> RunPageBench(const Model& model, const PageWorkload& workl
                                    int repetitions) {
   EngineOptions options;
   options.draft_length = workload.draft_length;
-  options.kv_cache_bytes = CacheBytes(model.config(), workload);
+  options.kv_cache_bytes = CacheBytes(model, workload);
   Engine engine(model, options);
   ReadPage(model, engine, workload);
   std::vector<PageCost> costs;

@@ -150,6 +150,7 @@ void DecoderLayerOp::Attend(const RowBatch& batch, const KvPool& pool, DecoderWo
       }
     }
     AttentionJob job;
+    job.type = pool.type();
     job.k_pages = ws.key_pages.data() + task.first_page;
     job.v_pages = ws.value_pages.data() + task.first_page;
     job.page_tokens = pool.block_tokens();

@@ -49,8 +49,8 @@ struct DecoderWorkspace {
   Mat branch;                           // [R, D]
   Mat inner;                            // [R, intermediate]
   Mat cos, sin;                         // [R, d]
-  std::vector<const float*> key_pages;  // per layer call: [slices][Hkv][blocks]
-  std::vector<const float*> value_pages;
+  std::vector<const void*> key_pages;   // per layer call: [slices][Hkv][blocks]
+  std::vector<const void*> value_pages;
   struct AttentionTask {
     int64_t slice = 0;
     int64_t head = 0;

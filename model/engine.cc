@@ -63,7 +63,7 @@ struct Engine::Impl {
   Impl(const Model& m, const EngineOptions& o)
       : model(m),
         options(o),
-        pool(m.config().text, o.kv_block_tokens,
+        pool(m.config().text, KvTypeOf(m.precision()), o.kv_block_tokens,
              o.kv_cache_bytes > 0 ? o.kv_cache_bytes : kDefaultKvBytes),
         drafter(m, pool, options),
         planner(m.mtp() ? std::clamp(o.draft_length, 0, kMaxDraftLength) : 0) {

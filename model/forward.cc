@@ -122,7 +122,7 @@ int64_t CacheBytes(const Model& model, const Request& request, const ForwardOpti
   const auto text_bytes = static_cast<int64_t>(request.task_text.size());  // a token has a byte
   const auto images = static_cast<int64_t>(request.images.size());
   const int64_t tokens = text_bytes + image_tokens + kAroundImage * images + answer + kMargin;
-  return tokens * KvPool::TokenBytes(model.config().text);
+  return tokens * KvPool::TokenBytes(model.config().text, KvTypeOf(model.precision()));
 }
 
 }  // namespace

@@ -4,49 +4,50 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstring>
 #include <limits>
 #include <string>
 
-#include "model/kernels/kernels.h"
 #include "model/support/error.h"
 
 namespace platen {
 namespace {
 
-int PaddedHeadDim(const TextConfig& config) {
-  return (config.head_dim + kLanes - 1) / kLanes * kLanes;
+// The pages of one KV head.
+PageShape ShapeOf(const TextConfig& config, KvType type, int block_tokens) {
+  return {.type = type,
+          .tokens = block_tokens,
+          .head_dim = config.head_dim,
+          .key_rows = config.head_dim,
+          .value_stride = (config.head_dim + kLanes - 1) / kLanes * kLanes};
 }
 
 }  // namespace
 
-int64_t KvPool::TokenBytes(const TextConfig& config) {
-  return static_cast<int64_t>(config.head_dim + PaddedHeadDim(config)) * config.num_kv_heads *
-         (config.num_layers + config.num_mtp_layers) * static_cast<int64_t>(sizeof(float));
+int64_t KvPool::TokenBytes(const TextConfig& config, KvType type) {
+  const PageShape shape = ShapeOf(config, type, 1);
+  return (shape.key_bytes() + shape.value_bytes()) * config.num_kv_heads *
+         (config.num_layers + config.num_mtp_layers);
 }
 
-KvPool::KvPool(const TextConfig& config, int block_tokens, int64_t bytes)
-    : block_tokens_(block_tokens),
-      head_dim_(config.head_dim),
-      value_stride_(PaddedHeadDim(config)),
+KvPool::KvPool(const TextConfig& config, KvType type, int block_tokens, int64_t bytes)
+    : shape_(ShapeOf(config, type, block_tokens)),
       num_heads_(config.num_kv_heads),
-      head_floats_(static_cast<int64_t>(block_tokens) * (head_dim_ + value_stride_)),
-      block_floats_(block_tokens * TokenBytes(config) / static_cast<int64_t>(sizeof(float))) {
+      block_bytes_(block_tokens * TokenBytes(config, type)) {
   assert(block_tokens % kLanes == 0 && kKeySplit % block_tokens == 0);
-  const auto block_bytes = block_floats_ * static_cast<int64_t>(sizeof(float));
-  total_blocks_ = std::clamp<int64_t>(bytes / block_bytes, 1, std::numeric_limits<BlockId>::max());
-  void* mapped = mmap(nullptr, static_cast<size_t>(total_blocks_ * block_bytes),
+  total_blocks_ =
+      std::clamp<int64_t>(bytes / block_bytes_, 1, std::numeric_limits<BlockId>::max());
+  void* mapped = mmap(nullptr, static_cast<size_t>(total_blocks_ * block_bytes_),
                       PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) {
     throw Error(ErrorKind::kEnvironment, {.file = {}, .field = "kv_cache"},
-                "cannot reserve " + std::to_string(total_blocks_ * block_bytes) + " bytes");
+                "cannot reserve " + std::to_string(total_blocks_ * block_bytes_) + " bytes");
   }
-  memory_ = static_cast<float*>(mapped);
+  memory_ = static_cast<std::byte*>(mapped);
   for (int64_t b = total_blocks_ - 1; b >= 0; --b) free_.push_back(static_cast<BlockId>(b));
 }
 
-KvPool::~KvPool() {
-  munmap(memory_, static_cast<size_t>(total_blocks_ * block_floats_) * sizeof(float));
-}
+KvPool::~KvPool() { munmap(memory_, static_cast<size_t>(total_blocks_ * block_bytes_)); }
 
 bool KvPool::Take(int64_t count, BlockTable& table) {
   const int64_t missing = count - static_cast<int64_t>(table.size());
@@ -63,8 +64,7 @@ void KvPool::Release(BlockTable& table) {
 #ifndef NDEBUG
   // Reading a row beyond a sequence's length must show.
   for (const BlockId block : table) {
-    std::fill_n(memory_ + block * block_floats_, block_floats_,
-                std::numeric_limits<float>::quiet_NaN());
+    std::memset(memory_ + block * block_bytes_, 0xFF, static_cast<size_t>(block_bytes_));  // NaN
   }
 #endif
   const std::lock_guard lock(mutex_);
@@ -73,23 +73,25 @@ void KvPool::Release(BlockTable& table) {
   table.clear();
 }
 
-float* KvPool::Keys(BlockId block, int layer, int head) const {
+std::byte* KvPool::Tile(BlockId block, int layer, int head) const {
   assert(block >= 0 && block < total_blocks_ && head < num_heads_);
-  return memory_ + block * block_floats_ +
-         (static_cast<int64_t>(layer) * num_heads_ + head) * head_floats_;
+  return memory_ + block * block_bytes_ +
+         (static_cast<int64_t>(layer) * num_heads_ + head) *
+             (shape_.key_bytes() + shape_.value_bytes());
 }
 
-float* KvPool::Values(BlockId block, int layer, int head) const {
-  return Keys(block, layer, head) + static_cast<int64_t>(head_dim_) * block_tokens_;
+const void* KvPool::Keys(BlockId block, int layer, int head) const {
+  return Tile(block, layer, head);
+}
+
+const void* KvPool::Values(BlockId block, int layer, int head) const {
+  return Tile(block, layer, head) + shape_.key_bytes();
 }
 
 void KvPool::Write(BlockId block, int layer, int head, int place, const float* key,
                    const float* value) const {
-  float* keys = Keys(block, layer, head) + place;
-  for (int d = 0; d < head_dim_; ++d) keys[static_cast<int64_t>(d) * block_tokens_] = key[d];
-  float* values = Values(block, layer, head) + static_cast<int64_t>(place) * value_stride_;
-  std::copy_n(value, head_dim_, values);
-  std::fill(values + head_dim_, values + value_stride_, 0.0F);
+  std::byte* keys = Tile(block, layer, head);
+  WriteToken(shape_, place, key, value, keys, keys + shape_.key_bytes());
 }
 
 int64_t KvPool::free_blocks() const {

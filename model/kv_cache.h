@@ -1,20 +1,31 @@
 // Paged key/value cache of the decoder and the draft layer.
 //
 // A block holds `block_tokens` tokens of every layer (the draft layer is the last one) and KV head:
-// a K tile [head_dim][block_tokens] and a V tile [block_tokens][padded head_dim], the layout the
-// attention kernels read. A sequence owns a table of blocks; rows at or beyond its length may hold
+// a K tile and a V tile in the layout the attention kernels read (kernels.h, AttentionJob), a page
+// each. bf16 values are rounded to nearest even when written, whatever else is in the batch; the
+// kernels widen them exactly. A sequence owns a table of blocks; rows at or beyond its length may hold
 // anything, including NaN.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <vector>
 
+#include "model/attention_pages.h"
 #include "model/config.h"
+#include "model/kernels/kernels.h"
+#include "model/ops/linear.h"
 
 namespace platen {
 
 using BlockId = int32_t;
+
+// bf16 takes half the memory and half of decoding's traffic; f32 precision is the reference and
+// rounds nothing.
+inline KvType KvTypeOf(Precision precision) {
+  return precision == Precision::kInt8 ? KvType::kBf16 : KvType::kF32;
+}
 
 // Blocks of one sequence in token order. Released by KvPool::Release, never by itself.
 using BlockTable = std::vector<BlockId>;
@@ -26,7 +37,7 @@ class KvPool {
   // Reserves address space for as many blocks as fit into `bytes` (at least one); pages are touched
   // when first written. block_tokens: a multiple of 16 that divides kKeySplit. Throws
   // Error(kEnvironment) if the address space cannot be had.
-  KvPool(const TextConfig& config, int block_tokens, int64_t bytes);
+  KvPool(const TextConfig& config, KvType type, int block_tokens, int64_t bytes);
   ~KvPool();
   KvPool(const KvPool&) = delete;
   KvPool& operator=(const KvPool&) = delete;
@@ -36,33 +47,33 @@ class KvPool {
   // Returns all blocks of the table and empties it.
   void Release(BlockTable& table);
 
-  float* Keys(BlockId block, int layer, int head) const;    // [head_dim][block_tokens]
-  float* Values(BlockId block, int layer, int head) const;  // [block_tokens][value_stride]
+  const void* Keys(BlockId block, int layer, int head) const;
+  const void* Values(BlockId block, int layer, int head) const;
 
   // Writes one token's key and value.
   void Write(BlockId block, int layer, int head, int place, const float* key,
              const float* value) const;
 
   // Bytes one token takes in all layers, the draft layer included.
-  static int64_t TokenBytes(const TextConfig& config);
+  static int64_t TokenBytes(const TextConfig& config, KvType type);
 
-  int block_tokens() const { return block_tokens_; }
-  int head_dim() const { return head_dim_; }
-  int value_stride() const { return value_stride_; }  // head_dim rounded up to 16
-  int64_t BlocksFor(int64_t tokens) const { return (tokens + block_tokens_ - 1) / block_tokens_; }
+  KvType type() const { return shape_.type; }
+  int block_tokens() const { return shape_.tokens; }
+  int head_dim() const { return shape_.head_dim; }
+  int value_stride() const { return shape_.value_stride; }  // head_dim rounded up to 16
+  int64_t BlocksFor(int64_t tokens) const { return (tokens + block_tokens() - 1) / block_tokens(); }
   int64_t total_blocks() const { return total_blocks_; }
   int64_t free_blocks() const;
   int64_t peak_blocks_used() const;
 
  private:
-  int block_tokens_;
-  int head_dim_;
-  int value_stride_;
+  std::byte* Tile(BlockId block, int layer, int head) const;
+
+  PageShape shape_;  // of one head in a block
   int num_heads_;
-  int64_t head_floats_;  // K tile + V tile of one head
-  int64_t block_floats_;
+  int64_t block_bytes_;
   int64_t total_blocks_;
-  float* memory_ = nullptr;
+  std::byte* memory_ = nullptr;
 
   mutable std::mutex mutex_;
   std::vector<BlockId> free_;  // last in, first out: warm pages first; guarded by mutex_

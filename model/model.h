@@ -18,7 +18,8 @@ class Model {
   // Maps packed weights or packs them on the worker pool, as `packing` says. Throws Error(kModel)
   // for weights that are not finite and for sizes the kernels cannot serve.
   Model(std::unique_ptr<const Snapshot> snapshot, const KernelTable& kernels,
-        WeightFormat format = Precision::kF32, const PackingOptions& packing = {});
+        WeightFormat format = Precision::kF32, const PackingOptions& packing = {},
+        VisionAttention vision_attention = VisionAttention::kF32);
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
@@ -26,6 +27,7 @@ class Model {
   const ModelConfig& config() const { return snapshot_->config; }
   const Tokenizer& tokenizer() const { return snapshot_->tokenizer; }
   Precision precision() const { return format_.precision; }
+  VisionAttention vision_attention() const { return vision_attention_; }
   const KernelTable& kernels() const { return kernels_; }
   const VisionWeights& vision_weights() const { return loaded_.weights.vision; }
   const TextWeights& text_weights() const { return loaded_.weights.text; }
@@ -42,6 +44,7 @@ class Model {
   std::unique_ptr<const Snapshot> snapshot_;
   const KernelTable& kernels_;
   WeightFormat format_;
+  VisionAttention vision_attention_;
   LoadedWeights loaded_;
   VisionEncoder vision_;
   Decoder decoder_;

@@ -25,7 +25,8 @@ ConstMatView TeacherForcedPass::Hidden(const Sequence& s, std::span<const TokenI
                 "the answer needs " + std::to_string(rows) + " positions, the model has " +
                     std::to_string(config.max_positions));
   }
-  KvPool pool(config, kBlockTokens, (rows + kBlockTokens) * KvPool::TokenBytes(config));
+  const KvType type = KvTypeOf(model_.precision());
+  KvPool pool(config, type, kBlockTokens, (rows + kBlockTokens) * KvPool::TokenBytes(config, type));
   BlockTable blocks;  // go with the pool
   [[maybe_unused]] const bool taken = pool.Take(pool.BlocksFor(rows), blocks);
   assert(taken);

@@ -17,15 +17,36 @@ constexpr int64_t kQueriesPerTask = 192;  // query rows of one attention task
 constexpr float kMergerNormEps = 1e-5F;
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t PaddedDim(int64_t d) { return CeilDiv(d, kLanes) * kLanes; }
+
+PageShape ShapeOf(int head_dim, VisionAttention attention) {
+  if (attention == VisionAttention::kF32) {
+    const auto padded = static_cast<int>(CeilDiv(head_dim, kLanes)) * kLanes;
+    return {.type = KvType::kF32, .tokens = kPageKeys, .head_dim = head_dim,
+            .key_rows = head_dim, .value_stride = padded};
+  }
+  constexpr int kDepthStep = 32;  // of attention_bf16
+  const auto depth = static_cast<int>(CeilDiv(head_dim, kDepthStep)) * kDepthStep;
+  return {.type = KvType::kBf16, .tokens = kPageKeys, .head_dim = head_dim, .key_rows = depth,
+          .value_stride = depth};
+}
+
+std::byte* PageAt(Mat& memory, int64_t index, int64_t bytes) {
+  return reinterpret_cast<std::byte*>(memory.data()) + index * bytes;
+}
 
 }  // namespace
 
+const char* VisionAttentionName(VisionAttention attention) {
+  return attention == VisionAttention::kF32 ? "f32" : "bf16";
+}
+
 VisionEncoder::VisionEncoder(const ModelConfig& config, const VisionWeights& weights,
-                             const KernelTable& kernels)
+                             const KernelTable& kernels, VisionAttention attention)
     : config_(config.vision),
       weights_(weights),
       kernels_(kernels),
+      attention_(attention == VisionAttention::kF32 ? kernels.attention : kernels.attention_bf16),
+      pages_(ShapeOf(config.vision.head_dim(), attention)),
       processor_(config.image_processor),
       // Half of the head's angles follow the row, half the column; each half has d / 4 of them.
       inverse_frequencies_(
@@ -87,16 +108,27 @@ void VisionEncoder::LoadPatches(std::span<const PreparedImage* const> images, co
 
 // Room for the keys and values of one block, and where each head's pages begin.
 void VisionEncoder::ReservePages(const Plan& plan, VisionWorkspace& ws) const {
-  const int64_t d = config_.head_dim();
-  const int64_t d_padded = PaddedDim(d);
-  MatView keys = ws.keys.Shaped(config_.num_heads, plan.num_pages * kPageKeys * d);
-  MatView values = ws.values.Shaped(config_.num_heads, plan.num_pages * kPageKeys * d_padded);
+  const int64_t pages = config_.num_heads * plan.num_pages;
+  ws.keys.Resize(pages, pages_.key_bytes() / static_cast<int64_t>(sizeof(float)));
+  ws.values.Resize(pages, pages_.value_bytes() / static_cast<int64_t>(sizeof(float)));
   ws.key_pages.clear();
   ws.value_pages.clear();
+  for (int64_t p = 0; p < pages; ++p) {
+    ws.key_pages.push_back(PageAt(ws.keys, p, pages_.key_bytes()));
+    ws.value_pages.push_back(PageAt(ws.values, p, pages_.value_bytes()));
+  }
+  ClearLastPages(plan, ws);
+}
+
+// Zeros where an image ends within a page: attention on bf16 values reads them.
+void VisionEncoder::ClearLastPages(const Plan& plan, VisionWorkspace& ws) const {
   for (int64_t head = 0; head < config_.num_heads; ++head) {
-    for (int64_t p = 0; p < plan.num_pages; ++p) {
-      ws.key_pages.push_back(keys.Row(head) + p * kPageKeys * d);
-      ws.value_pages.push_back(values.Row(head) + p * kPageKeys * d_padded);
+    for (const Segment& s : plan.segments) {
+      if (s.num_patches % kPageKeys == 0) continue;
+      const int64_t last = head * plan.num_pages + s.first_page + s.num_pages - 1;
+      std::fill_n(PageAt(ws.keys, last, pages_.key_bytes()), pages_.key_bytes(), std::byte{0});
+      std::fill_n(PageAt(ws.values, last, pages_.value_bytes()), pages_.value_bytes(),
+                  std::byte{0});
     }
   }
 }
@@ -127,14 +159,12 @@ void VisionEncoder::Block(const VisionBlockWeights& w, const Plan& plan,
 void VisionEncoder::RotateAndPack(const VisionBlockWeights& w, const Plan& plan,
                                   VisionWorkspace& ws) const {
   const int d = config_.head_dim();
-  const int64_t d_padded = PaddedDim(d);
   const int64_t width = config_.hidden_size;
   const auto num_segments = static_cast<int64_t>(plan.segments.size());
   ParallelFor(num_segments * config_.num_heads, [&](int64_t task) {
     const Segment& s = plan.segments[static_cast<size_t>(task / config_.num_heads)];
     const int64_t head = task % config_.num_heads;
-    float* head_keys = ws.keys.View().Row(head) + s.first_page * kPageKeys * d;
-    float* head_values = ws.values.View().Row(head) + s.first_page * kPageKeys * d_padded;
+    const int64_t first_page = head * plan.num_pages + s.first_page;
     for (int64_t i = 0; i < s.num_patches; ++i) {
       const int64_t patch = s.first_patch + i;
       const float* cos = ws.cos.View().Row(patch);
@@ -146,11 +176,10 @@ void VisionEncoder::RotateAndPack(const VisionBlockWeights& w, const Plan& plan,
       kernels_.rms_norm(k, w.k_norm.data(), config_.rms_norm_eps, d, k);
       kernels_.rope_half(cos, sin, d, q);
       kernels_.rope_half(cos, sin, d, k);
-      const int64_t page = i / kPageKeys;
-      for (int64_t j = 0; j < d; ++j) head_keys[(page * d + j) * kPageKeys + i % kPageKeys] = k[j];
-      float* stored = head_values + i * d_padded;
-      std::copy(v, v + d, stored);
-      std::fill(stored + d, stored + d_padded, 0.0F);
+      const int64_t page = first_page + i / kPageKeys;
+      WriteToken(pages_, static_cast<int>(i % kPageKeys), k, v,
+                 PageAt(ws.keys, page, pages_.key_bytes()),
+                 PageAt(ws.values, page, pages_.value_bytes()));
     }
   });
 }
@@ -172,17 +201,18 @@ void VisionEncoder::Attend(const Plan& plan, VisionWorkspace& ws) const {
     }
     const int64_t first_page = task.head * plan.num_pages + s.first_page;
     AttentionJob job;
+    job.type = pages_.type;
     job.k_pages = ws.key_pages.data() + first_page;
     job.v_pages = ws.value_pages.data() + first_page;
     job.page_tokens = kPageKeys;
     job.head_dim = d;
-    job.v_stride = static_cast<int>(PaddedDim(d));
+    job.v_stride = pages_.value_stride;
     job.rows = static_cast<int>(task.count);
     job.q = q;
     job.scale = 1.0F / std::sqrt(static_cast<float>(d));
     job.context = context;
     job.out = out;
-    kernels_.attention(job);
+    attention_(job);
   });
 }
 

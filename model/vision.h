@@ -10,12 +10,18 @@
 #include <span>
 #include <vector>
 
+#include "model/attention_pages.h"
 #include "model/config.h"
 #include "model/image_processor.h"
 #include "model/observer.h"
 #include "model/weights.h"
 
 namespace platen {
+
+// Products of the encoder's attention. bf16 is an option of the run, never chosen silently: other
+// numbers, the same ones on every CPU (docs/NUMERICS.md).
+enum class VisionAttention { kF32, kBf16 };
+const char* VisionAttentionName(VisionAttention attention);  // "f32", "bf16"
 
 // Buffers of one encoder call; grow to the largest batch and stay. One call at a time.
 struct VisionWorkspace {
@@ -27,19 +33,18 @@ struct VisionWorkspace {
   Mat attention_out;                    // [P, C]
   Mat inner;                            // [P, intermediate], later [P / 4, merger intermediate]
   Mat cos, sin;                         // [P, d]
-  Mat keys;                             // [H, padded P * d]: pages [d][64] per image
-  Mat values;                           // [H, padded P * padded d]: pages [64][padded d] per image
-  std::vector<const float*> key_pages;  // [H * pages]
-  std::vector<const float*> value_pages;  // [H * pages]
-  Mat merged;                             // [P / 4, D]
-  Mat merged_normed;                      // [P / 4, D]
+  Mat keys, values;                     // bytes: [H][pages], pages per image (PageShape)
+  std::vector<const void*> key_pages;   // [H * pages]
+  std::vector<const void*> value_pages;  // [H * pages]
+  Mat merged;                            // [P / 4, D]
+  Mat merged_normed;                     // [P / 4, D]
 };
 
 // Immutable; Encode is thread-safe with different workspaces.
 class VisionEncoder {
  public:
   VisionEncoder(const ModelConfig& config, const VisionWeights& weights,
-                const KernelTable& kernels);
+                const KernelTable& kernels, VisionAttention attention = VisionAttention::kF32);
 
   // images: any number, in order. out [sum of image tokens, D].
   void Encode(std::span<const PreparedImage* const> images, VisionWorkspace& ws, MatView out,
@@ -71,6 +76,7 @@ class VisionEncoder {
   void LoadPatches(std::span<const PreparedImage* const> images, const Plan& plan,
                    VisionWorkspace& ws) const;
   void ReservePages(const Plan& plan, VisionWorkspace& ws) const;
+  void ClearLastPages(const Plan& plan, VisionWorkspace& ws) const;
   void Block(const VisionBlockWeights& w, const Plan& plan, VisionWorkspace& ws) const;
   void RotateAndPack(const VisionBlockWeights& w, const Plan& plan, VisionWorkspace& ws) const;
   void Attend(const Plan& plan, VisionWorkspace& ws) const;
@@ -79,6 +85,8 @@ class VisionEncoder {
   const VisionConfig config_;
   const VisionWeights& weights_;
   const KernelTable& kernels_;
+  void (*attention_)(const AttentionJob& job);
+  PageShape pages_;
   ImageProcessor processor_;
   std::vector<float> inverse_frequencies_;  // [d / 4]
 };

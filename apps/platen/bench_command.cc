@@ -53,6 +53,7 @@ const OptionTable& BenchOptions() {
       F32GemmOption("Options"),
       PackedOption("Options"),
       PackedDirOption("Options"),
+      AttentionOption("Options"),
       IsaOption("Options"),
       ThreadsOption("Options"),
       {.name = "help",
@@ -111,9 +112,11 @@ void BenchKernels(const Settings& settings) {
 
 void PrintPages(const std::vector<bench::PageCost>& costs, const bench::PageOperations& ops,
                 const bench::Peaks& peaks, const Model& model, int threads) {
-  std::printf("%s, kernels %s, %d thread%s: 20 crops, %d image tokens, 700 output tokens a page\n",
-              PrecisionName(model.precision()), model.kernels().name, threads,
-              threads == 1 ? "" : "s", ops.image_tokens);
+  std::printf(
+      "%s, attention %s, kernels %s, %d thread%s: 20 crops, %d image tokens, 700 output tokens a "
+      "page\n",
+      PrecisionName(model.precision()), VisionAttentionName(model.vision_attention()),
+      model.kernels().name, threads, threads == 1 ? "" : "s", ops.image_tokens);
   std::printf("%8s %8s %8s %8s  core-seconds\n", "vision", "prefill", "decode", "page");
   std::vector<double> pages;
   for (const bench::PageCost& cost : costs) {
@@ -144,7 +147,7 @@ void BenchPages(const Settings& settings) {
   const std::string dir = LocateModel(settings.Text("model"));
   const Precision precision = PrecisionFrom(settings);
   const Model model(std::make_unique<Snapshot>(LoadSnapshot(dir)), KernelsFrom(settings), precision,
-                    PackingFrom(settings, dir, precision));
+                    PackingFrom(settings, dir, precision), AttentionFrom(settings));
   bench::PageWorkload workload;
   workload.draft_length = static_cast<int>(settings.Integer("draft-length"));
   const auto costs =
@@ -158,6 +161,7 @@ void BenchPages(const Settings& settings) {
   nlohmann::ordered_json json = {
       {"kernels", model.kernels().name},
       {"precision", PrecisionName(model.precision())},
+      {"attention", VisionAttentionName(model.vision_attention())},
       {"threads", threads},
       {"image_tokens", ops.image_tokens},
       {"limit_core_s", bench::LimitSeconds(ops, peaks, model.precision())},

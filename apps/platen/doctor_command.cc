@@ -82,6 +82,11 @@ void PrintMachine() {
     if (FindKernels(name) != nullptr) usable.emplace_back(name);
   }
   Row("kernels", std::string(BestKernels().name) + " (usable: " + Joined(usable) + ")");
+  const KernelTable* plain = FindKernels("avx512");
+  const bool fast_bf16 =
+      plain != nullptr && BestKernels().attention_bf16 != plain->attention_bf16;
+  Row("attention", fast_bf16 ? "f32 by default; --attention bf16 is faster here (AMX)"
+                             : "f32; --attention bf16 would be slower here (no AMX)");
   Row("threads", std::to_string(AvailableCpus()) + " by default (CPUs this process may use)");
   Row("memory", Gibibytes(TotalMemoryBytes()) + ", " + Gibibytes(AvailableMemoryBytes()) +
                     " available");

@@ -79,6 +79,7 @@ const OptionTable& ForwardOptionTable() {
       F32GemmOption("Machine"),
       PackedOption("Machine"),
       PackedDirOption("Machine"),
+      AttentionOption("Machine"),
       IsaOption("Machine"),
       ThreadsOption("Machine"),
       {.name = "help",
@@ -208,7 +209,7 @@ int RunForwardCommand(const Words& words) {
   const std::string dir = LocateModel(settings.positional().empty() ? "" : settings.positional()[0]);
   const Precision precision = PrecisionFrom(settings);
   const Model model(std::make_unique<Snapshot>(LoadSnapshot(dir)), KernelsFrom(settings), precision,
-                    PackingFrom(settings, dir, precision));
+                    PackingFrom(settings, dir, precision), AttentionFrom(settings));
   const ForwardResult result =
       RunForward(model, MakeRequest(settings, model), MakeOptions(settings));
   Print(result);

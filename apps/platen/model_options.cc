@@ -31,6 +31,19 @@ OptionSpec F32GemmOption(const std::string& group) {
           .choices = {"own", "openblas"}};
 }
 
+OptionSpec AttentionOption(const std::string& group) {
+  return {.name = "attention",
+          .type = OptionType::kChoice,
+          .default_value = "f32",
+          .value_name = "NAME",
+          .group = group,
+          .help =
+              "Products of the image encoder's attention. bf16 is faster on CPUs with AMX and "
+              "slower on others (platen doctor says which); its text may differ in rare places, "
+              "and is the same on every CPU.",
+          .choices = {"f32", "bf16"}};
+}
+
 OptionSpec IsaOption(const std::string& group) {
   return {.name = "isa",
           .type = OptionType::kChoice,
@@ -67,6 +80,10 @@ Precision PrecisionNamed(const std::string& name) {
   if (name == "f32") return Precision::kF32;
   if (name == "int8") return Precision::kInt8;
   return FindKernels("avx2") != nullptr ? Precision::kInt8 : Precision::kF32;
+}
+
+VisionAttention AttentionFrom(const Settings& settings) {
+  return settings.Text("attention") == "bf16" ? VisionAttention::kBf16 : VisionAttention::kF32;
 }
 
 const KernelTable& KernelsFrom(const Settings& settings) {

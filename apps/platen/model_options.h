@@ -1,21 +1,24 @@
-// Options that every command with a model shares: precision, kernels, threads.
+// Options that every command with a model shares: precision, attention, kernels, threads.
 #pragma once
 
 #include "apps/platen/option_table.h"
 #include "apps/platen/settings.h"
 #include "model/kernels/kernels.h"
 #include "model/ops/linear.h"
+#include "model/vision.h"
 
 namespace platen {
 
 OptionSpec PrecisionOption(const std::string& group);
 OptionSpec F32GemmOption(const std::string& group);
+OptionSpec AttentionOption(const std::string& group);
 OptionSpec IsaOption(const std::string& group);
 OptionSpec ThreadsOption(const std::string& group);
 
 // Values of those options. Throw Error(kUsage) for what this CPU cannot run.
 Precision PrecisionFrom(const Settings& settings);
 Precision PrecisionNamed(const std::string& name);  // "auto", "f32" or "int8"
+VisionAttention AttentionFrom(const Settings& settings);
 const KernelTable& KernelsFrom(const Settings& settings);
 int ThreadsFrom(const Settings& settings);
 

@@ -101,7 +101,8 @@ LoadedModel LoadModel(const Settings& settings) {
   auto snapshot = std::make_unique<Snapshot>(LoadSnapshot(loaded.dir));
   const Precision precision = PrecisionFrom(settings);
   loaded.model = std::make_unique<Model>(std::move(snapshot), KernelsFrom(settings), precision,
-                                         PackingFrom(settings, loaded.dir, precision));
+                                         PackingFrom(settings, loaded.dir, precision),
+                                         AttentionFrom(settings));
   loaded.id = ModelId(*loaded.model);
   EngineOptions options;
   options.draft_length = static_cast<int>(settings.Integer("draft-length"));
@@ -131,7 +132,8 @@ RunOptions MakeRunOptions(const Settings& settings, const LoadedModel& loaded,
                       {"model", loaded.id},
                       {"task", settings.Text("task")},
                       {"granularity", GranularityName(reading.granularity)},
-                      {"precision", PrecisionName(loaded.model->precision())}};
+                      {"precision", PrecisionName(loaded.model->precision())},
+                      {"attention", VisionAttentionName(loaded.model->vision_attention())}};
   if (loaded.model->precision() == Precision::kF32OpenBlas) {
     const OpenBlasInfo info = DescribeOpenBlas();
     options.settings.emplace_back("open_blas", info.version + " " + info.core);

@@ -92,6 +92,7 @@ void AddModel(OptionTable& table) {
   table.push_back(F32GemmOption(group));
   table.push_back(PackedOption(group));
   table.push_back(PackedDirOption(group));
+  table.push_back(AttentionOption(group));
 }
 
 void AddResources(OptionTable& table) {

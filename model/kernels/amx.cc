@@ -19,6 +19,8 @@
 namespace platen {
 
 KernelTable MakeAvx512VnniKernels();
+bool CpuHasAmxBf16();
+void AttentionBf16Amx(const AttentionJob& job);
 
 namespace {
 
@@ -317,6 +319,7 @@ KernelTable MakeAmxKernels() {
   vnni_gemm_s8 = table.gemm_s8;
   table.name = "amx";
   table.gemm_s8 = GemmS8;
+  if (CpuHasAmxBf16()) table.attention_bf16 = AttentionBf16Amx;
   return table;
 }
 

@@ -68,12 +68,17 @@ struct GemmS8Job {
 
 // Attention of query rows over the keys of one head: softmax(scale * q k) v, online softmax over
 // blocks of kKeySplit keys.
-// Keys and values lie in pages: K page [head_dim][page_tokens], V page [page_tokens][v_stride].
+// Keys and values lie in pages of page_tokens. kF32: K page [head_dim][page_tokens], V page
+// [page_tokens][v_stride]. kBf16 (widened exactly, everything else stays f32): two rows side by
+// side, K page [head_dim / 2][page_tokens][2], V page [page_tokens / 2][v_stride][2].
+enum class KvType { kF32, kBf16 };
+constexpr float kLeastBf16 = 0x1p-40F;  // smaller magnitudes are 0 in attention_bf16
 struct AttentionJob {
-  const float* const* k_pages = nullptr;  // page p holds keys p * page_tokens ...
-  const float* const* v_pages = nullptr;
+  KvType type = KvType::kF32;
+  const void* const* k_pages = nullptr;  // page p holds keys p * page_tokens ...
+  const void* const* v_pages = nullptr;
   int page_tokens = 0;  // a multiple of 16 that divides kKeySplit
-  int head_dim = 0;     // <= kMaxHeadDim
+  int head_dim = 0;     // <= kMaxHeadDim; even for kBf16
   int v_stride = 0;     // head_dim rounded up to 16
   int rows = 0;
   const float* const* q = nullptr;   // [rows] pointers to query vectors
@@ -96,6 +101,11 @@ struct KernelTable {
   void (*finish_f32)(const GemmF32Job& job, const float* sums);
   void (*gemm_s8)(const GemmS8Job& job);
   void (*attention)(const AttentionJob& job);
+  // The same with both products on bf16 values, an option of the run: other numbers, the same bits
+  // in every table. Type kBf16, no value between 0 and 2^-40 in magnitude, pages of 64 keys, every
+  // row sees the same keys, and zeros fill the last page and the head up to v_stride, a multiple of
+  // 32: K page [v_stride / 2][64][2]. Meaning: attention_bf16.inc.
+  void (*attention_bf16)(const AttentionJob& job);
 
   // Quantises one row of k floats: per group of group_k, scale = absmax / 127 and
   // q = round-to-even(x * (127 / absmax)). Writes k_padded values of q (padding 0), and the scale and

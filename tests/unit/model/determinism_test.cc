@@ -158,8 +158,7 @@ TEST_P(Determinism, APoolTooSmallForAllMakesSequencesWaitAndChangesNothing) {
   tight.kv_block_tokens = 16;
   // Room for about two of the six sequences.
   const TextConfig& text = model_.config().text;
-  tight.kv_cache_bytes = int64_t{150} * (text.num_layers + 1) * text.num_kv_heads *
-                         (text.head_dim + (text.head_dim + 15) / 16 * 16) * 4;
+  tight.kv_cache_bytes = 150 * KvPool::TokenBytes(text, KvTypeOf(model_.precision()));
   EXPECT_EQ(RunTogether(model_, Snapshot(), tight, 6), expected);
 }
 

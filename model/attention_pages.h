@@ -1,0 +1,29 @@
+// How one head's keys and values lie in the pages that attention kernels read.
+#pragma once
+
+#include <cstdint>
+
+#include "model/kernels/kernels.h"
+
+namespace platen {
+
+// A page holds `tokens` keys (key_rows x tokens) and as many values (tokens x value_stride), see
+// AttentionJob. Rows and columns beyond head_dim are zero.
+struct PageShape {
+  KvType type = KvType::kF32;
+  int tokens = 0;
+  int head_dim = 0;
+  int key_rows = 0;      // >= head_dim
+  int value_stride = 0;  // >= head_dim
+
+  int64_t value_size() const { return type == KvType::kF32 ? 4 : 2; }
+  int64_t key_bytes() const { return int64_t{key_rows} * tokens * value_size(); }
+  int64_t value_bytes() const { return int64_t{value_stride} * tokens * value_size(); }
+};
+
+// Writes one token's key and value [head_dim] at `place` of a page; bf16 by ToBf16. The rest of the
+// page is untouched. Thread-safe for different pages.
+void WriteToken(const PageShape& shape, int place, const float* key, const float* value, void* keys,
+                void* values);
+
+}  // namespace platen
