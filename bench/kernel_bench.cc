@@ -6,6 +6,8 @@
 #include <functional>
 #include <random>
 
+#include "model/support/error.h"
+
 namespace platen::bench {
 namespace {
 
@@ -40,10 +42,12 @@ Mat RandomMat(int64_t rows, int64_t cols, uint32_t seed) {
 
 // Times `call` beside the peak; the work of one call in operations.
 KernelRow Measure(KernelRow row, double operations, int repetitions,
-                  const std::function<double()>& peak, const std::function<void()>& call) {
+                  const std::function<double()>& peak, const std::function<double()>& peak_now,
+                  const std::function<void()>& call) {
   call();  // warm up
   std::vector<double> rates;
   std::vector<double> peaks;
+  std::vector<double> peaks_now;
   // Short calls are repeated inside one measurement.
   const double start = SecondsNow();
   call();
@@ -53,6 +57,7 @@ KernelRow Measure(KernelRow row, double operations, int repetitions,
     const double begin = SecondsNow();
     for (int j = 0; j < inner; ++j) call();
     rates.push_back(operations * inner / (SecondsNow() - begin) * 1e-9);
+    peaks_now.push_back(peak_now());
     peaks.push_back(peak());
   }
   row.gops = Median(rates);
@@ -60,6 +65,8 @@ KernelRow Measure(KernelRow row, double operations, int repetitions,
   row.gops_max = *std::max_element(rates.begin(), rates.end());
   row.peak_gops = Median(peaks);
   row.share = row.gops / row.peak_gops;
+  row.peak_now_gops = Median(peaks_now);
+  row.share_now = row.gops / row.peak_now_gops;
   return row;
 }
 
@@ -72,6 +79,15 @@ std::vector<Linear> Copies(const Mat& weights, Precision precision, int64_t byte
     bytes += static_cast<int64_t>(copies.back().bytes());
   } while (bytes < bytes_wanted);
   return copies;
+}
+
+// One copy; none if OpenBLAS may not serve this shape on this CPU.
+std::vector<Linear> CopiesIfAllowed(const Mat& weights, Precision precision) {
+  try {
+    return Copies(weights, precision, 0);
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 KernelRow BenchLinear(const KernelTable& kernels, Precision precision, const Shape& shape,
@@ -97,7 +113,10 @@ KernelRow BenchLinear(const KernelTable& kernels, Precision precision, const Sha
     }
     return precision == Precision::kInt8 ? p.int8_gops : p.f32_gflops;
   };
-  return Measure(row, operations, repetitions, peak, [&] {
+  const auto peak_now = [&] {
+    return MeasurePeakNow(kernels.name, precision == Precision::kInt8);
+  };
+  return Measure(row, operations, repetitions, peak, peak_now, [&] {
     copies[next].Apply(kernels, x.View(), y.View(), ws);
     next = (next + 1) % copies.size();
   });
@@ -143,6 +162,7 @@ KernelRow BenchAttention(const KernelTable& kernels, int64_t patches, int repeti
   const double operations = 4.0 * static_cast<double>(patches * patches) * kDim;
   return Measure(
       row, operations, repetitions, [&] { return MeasurePeaks(kernels.name, false).f32_gflops; },
+      [&] { return MeasurePeakNow(kernels.name, /*int8=*/false); },
       [&] { kernels.attention(job); });
 }
 
@@ -151,23 +171,26 @@ KernelRow BenchAttention(const KernelTable& kernels, int64_t patches, int repeti
 std::vector<KernelRow> RunKernelBench(const KernelTable& kernels,
                                       const KernelBenchOptions& options) {
   std::vector<KernelRow> rows;
-  for (const Precision precision : {Precision::kInt8, Precision::kF32}) {
+  for (const Precision precision : options.precisions) {
     for (const Shape& shape : kShapes) {
       const Mat weights = RandomMat(shape.n, shape.k, 5);
-      const std::vector<Linear> copies = Copies(weights, precision, 0);
+      const std::vector<Linear> copies = CopiesIfAllowed(weights, precision);
       for (const int64_t m : options.rows) {
-        if (m < kFewRows * 2 || (precision == Precision::kF32 && m < 256)) continue;
+        if (copies.empty() || m < kFewRows * 2) continue;
         rows.push_back(
             BenchLinear(kernels, precision, shape, m, copies, false, options.repetitions));
       }
     }
   }
   const Mat head = RandomMat(kHead.n, kHead.k, 6);
-  const std::vector<Linear> copies = Copies(head, Precision::kInt8, int64_t{500} << 20);
-  for (const int64_t m : options.rows) {
-    if (m > 64) continue;
-    rows.push_back(BenchLinear(kernels, Precision::kInt8, kHead, m, copies, m <= kFewRows,
-                               options.repetitions));
+  for (const Precision precision : options.precisions) {
+    if (precision == Precision::kF32OpenBlas) continue;  // its calls have 64 rows at least
+    const std::vector<Linear> copies = Copies(head, precision, int64_t{500} << 20);
+    for (const int64_t m : options.rows) {
+      if (m > 64) continue;
+      rows.push_back(
+          BenchLinear(kernels, precision, kHead, m, copies, m <= kFewRows, options.repetitions));
+    }
   }
   for (const int64_t patches : {256, 1024, 4800}) {
     rows.push_back(BenchAttention(kernels, patches, options.repetitions));
