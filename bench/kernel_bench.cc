@@ -7,6 +7,7 @@
 #include <random>
 
 #include "model/support/bf16.h"
+#include "model/support/error.h"
 
 namespace platen::bench {
 namespace {
@@ -43,10 +44,12 @@ Mat RandomMat(int64_t rows, int64_t cols, uint32_t seed) {
 
 // Times `call` beside the peak; the work of one call in operations.
 KernelRow Measure(KernelRow row, double operations, int repetitions,
-                  const std::function<double()>& peak, const std::function<void()>& call) {
+                  const std::function<double()>& peak, const std::function<double()>& peak_now,
+                  const std::function<void()>& call) {
   call();  // warm up
   std::vector<double> rates;
   std::vector<double> peaks;
+  std::vector<double> peaks_now;
   // Short calls are repeated inside one measurement.
   const double start = SecondsNow();
   call();
@@ -56,6 +59,7 @@ KernelRow Measure(KernelRow row, double operations, int repetitions,
     const double begin = SecondsNow();
     for (int j = 0; j < inner; ++j) call();
     rates.push_back(operations * inner / (SecondsNow() - begin) * 1e-9);
+    peaks_now.push_back(peak_now());
     peaks.push_back(peak());
   }
   row.gops = Median(rates);
@@ -63,6 +67,8 @@ KernelRow Measure(KernelRow row, double operations, int repetitions,
   row.gops_max = *std::max_element(rates.begin(), rates.end());
   row.peak_gops = Median(peaks);
   row.share = row.gops / row.peak_gops;
+  row.peak_now_gops = Median(peaks_now);
+  row.share_now = row.gops / row.peak_now_gops;
   return row;
 }
 
@@ -75,6 +81,15 @@ std::vector<Linear> Copies(const Mat& weights, Precision precision, int64_t byte
     bytes += static_cast<int64_t>(copies.back().bytes());
   } while (bytes < bytes_wanted);
   return copies;
+}
+
+// One copy; none if OpenBLAS may not serve this shape on this CPU.
+std::vector<Linear> CopiesIfAllowed(const Mat& weights, Precision precision) {
+  try {
+    return Copies(weights, precision, 0);
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 // `from_memory`: the copies exceed the last-level cache, so reading them once is a limit, too.
@@ -102,7 +117,10 @@ KernelRow BenchLinear(const KernelTable& kernels, Precision precision, const Sha
     if (memory < compute) row.bound = "memory";
     return std::min(memory, compute);
   };
-  KernelRow measured = Measure(row, operations, repetitions, peak, [&] {
+  const auto peak_now = [&] {
+    return MeasurePeakNow(kernels.name, precision == Precision::kInt8);
+  };
+  KernelRow measured = Measure(row, operations, repetitions, peak, peak_now, [&] {
     copies[next].Apply(kernels, x.View(), y.View(), ws);
     next = (next + 1) % copies.size();
   });
@@ -160,6 +178,7 @@ KernelRow BenchAttention(const KernelTable& kernels, KvType type, int64_t patche
   const double operations = 4.0 * static_cast<double>(patches * patches) * kDim;
   return Measure(
       row, operations, repetitions, [&] { return MeasurePeaks(kernels.name, false).f32_gflops; },
+      [&] { return MeasurePeakNow(kernels.name, /*int8=*/false); },
       [&] { (type == KvType::kF32 ? kernels.attention : kernels.attention_bf16)(job); });
 }
 
@@ -168,23 +187,25 @@ KernelRow BenchAttention(const KernelTable& kernels, KvType type, int64_t patche
 std::vector<KernelRow> RunKernelBench(const KernelTable& kernels,
                                       const KernelBenchOptions& options) {
   std::vector<KernelRow> rows;
-  for (const Precision precision : {Precision::kInt8, Precision::kF32}) {
+  for (const Precision precision : options.precisions) {
     for (const Shape& shape : kShapes) {
       const Mat weights = RandomMat(shape.n, shape.k, 5);
-      const std::vector<Linear> copies = Copies(weights, precision, 0);
+      const std::vector<Linear> copies = CopiesIfAllowed(weights, precision);
       for (const int64_t m : options.rows) {
-        if (m < kFewestRows || (precision == Precision::kF32 && m < 256)) continue;
+        if (copies.empty() || m < kFewestRows) continue;
         rows.push_back(
             BenchLinear(kernels, precision, shape, m, copies, false, options.repetitions));
       }
     }
   }
   const Mat head = RandomMat(kHead.n, kHead.k, 6);
-  const std::vector<Linear> copies = Copies(head, Precision::kInt8, int64_t{500} << 20);
-  for (const int64_t m : options.rows) {
-    if (m > kMostHeadRows) continue;
-    rows.push_back(
-        BenchLinear(kernels, Precision::kInt8, kHead, m, copies, true, options.repetitions));
+  for (const Precision precision : options.precisions) {
+    if (precision == Precision::kF32OpenBlas) continue;  // its calls have 64 rows at least
+    const std::vector<Linear> copies = Copies(head, precision, int64_t{500} << 20);
+    for (const int64_t m : options.rows) {
+      if (m > kMostHeadRows) continue;
+      rows.push_back(BenchLinear(kernels, precision, kHead, m, copies, true, options.repetitions));
+    }
   }
   for (const int64_t patches : {256, 1024, 4800}) {
     for (const KvType type : {KvType::kF32, KvType::kBf16}) {

@@ -24,14 +24,19 @@ struct KernelRow {
   // that, of the memory rate.
   double share = 0;
   std::string bound;  // "compute" or "memory"
+  // The compute peak in the first moments after each repetition (MeasurePeakNow), and gops / it.
+  double peak_now_gops = 0;
+  double share_now = 0;
 };
 
 struct KernelBenchOptions {
   int repetitions = 5;
   std::vector<int64_t> rows = {1, 4, 8, 16, 32, 64, 256, 1024};
+  std::vector<Precision> precisions = {Precision::kInt8, Precision::kF32, Precision::kF32OpenBlas};
 };
 
-// Shapes of the released GLM-OCR, whatever model is loaded: speeds stay comparable.
+// Where OpenBLAS may not serve a shape on this CPU its rows are left out. Shapes of the released
+// GLM-OCR, whatever model is loaded: speeds stay comparable.
 std::vector<KernelRow> RunKernelBench(const KernelTable& kernels,
                                       const KernelBenchOptions& options);
 

@@ -33,9 +33,9 @@ double MeasureDramRead() {
 
 }  // namespace
 
-double MultiplyAddScalarPeak() {
+double MultiplyAddScalarPeak(int runs) {
   double best = 0;
-  for (int run = 0; run < 20; ++run) {
+  for (int run = 0; run < runs; ++run) {
     constexpr int kIterations = 20'000;
     double acc[8] = {};
     const double start = SecondsNow();
@@ -75,6 +75,16 @@ Peaks MeasurePeaks(const std::string& table_name, bool memory) {
   }
   if (memory) peaks.dram_gbytes_per_s = MeasureDramRead() * 1e-9;
   return peaks;
+}
+
+double MeasurePeakNow(const std::string& table_name, bool int8) {
+  constexpr int kRuns = 4;
+  const bool avx512 = table_name == "amx" || table_name.starts_with("avx512");
+  if (int8 && table_name == "amx") return AmxPeak(kRuns) * 1e-9;
+  if (int8 && table_name == "avx512-vnni") return VnniPeak(kRuns) * 1e-9;
+  if (int8 && table_name != "scalar") return Madd256Peak(kRuns) * 1e-9;
+  if (avx512) return Fma512Peak(kRuns) * 1e-9;
+  return (table_name == "avx2" ? Fma256Peak(kRuns) : MultiplyAddScalarPeak(kRuns)) * 1e-9;
 }
 
 }  // namespace platen::bench

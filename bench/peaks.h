@@ -21,13 +21,18 @@ struct Peaks {
 // about 20 ms without memory, 0.3 s with.
 Peaks MeasurePeaks(const std::string& table_name, bool memory);
 
-// Register-only loops, in files of their own because of their compiler flags. Operations per
-// second.
-double AmxPeak();
-double VnniPeak();
-double Fma512Peak();
-double Madd256Peak();
-double Fma256Peak();
-double MultiplyAddScalarPeak();
+// GOPS of the int8 or f32 loop in the first moments after something else: at the clock a heavy load
+// leaves, which is lower than the best one. 0.4 ms (AMX 2 ms).
+double MeasurePeakNow(const std::string& table_name, bool int8);
+
+// Register-only loops, in files of their own because of their compiler flags: the best of `runs` of
+// 0.1 ms, operations per second.
+constexpr int kManyRuns = 40;
+double AmxPeak(int runs = kManyRuns);
+double VnniPeak(int runs = kManyRuns);
+double Fma512Peak(int runs = kManyRuns);
+double Madd256Peak(int runs = kManyRuns);
+double Fma256Peak(int runs = kManyRuns);
+double MultiplyAddScalarPeak(int runs = kManyRuns);
 
 }  // namespace platen::bench

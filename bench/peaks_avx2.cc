@@ -29,8 +29,8 @@ namespace {
 }  // namespace
 
 // vpmaddwd and vpaddd: 16 products of 16-bit numbers, which is how bytes are multiplied exactly.
-double Madd256Peak() { return BestRate(12 * 32.0, PLATEN_LOOP(PLATEN_MADD)); }
+double Madd256Peak(int runs) { return BestRate(12 * 32.0, runs, PLATEN_LOOP(PLATEN_MADD)); }
 
-double Fma256Peak() { return BestRate(12 * 16.0, PLATEN_LOOP(PLATEN_FMA)); }
+double Fma256Peak(int runs) { return BestRate(12 * 16.0, runs, PLATEN_LOOP(PLATEN_FMA)); }
 
 }  // namespace platen::bench

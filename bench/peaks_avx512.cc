@@ -35,19 +35,19 @@ namespace {
 
 }  // namespace
 
-double VnniPeak() { return BestRate(24 * 128.0, PLATEN_LOOP("vpdpbusd")); }
+double VnniPeak(int runs) { return BestRate(24 * 128.0, runs, PLATEN_LOOP("vpdpbusd")); }
 
-double Fma512Peak() { return BestRate(24 * 32.0, PLATEN_LOOP("vfmadd231ps")); }
+double Fma512Peak(int runs) { return BestRate(24 * 32.0, runs, PLATEN_LOOP("vfmadd231ps")); }
 
 // Four independent sums of 16 x 16 outputs over 64 k. The dispatcher has asked for the tiles.
-double AmxPeak() {
+double AmxPeak(int runs) {
   struct alignas(64) {
     uint8_t palette = 1;
     uint8_t unused[15] = {};
     uint16_t bytes_per_row[16] = {64, 64, 64, 64, 64, 64, 64, 64};
     uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
   } shapes;
-  return BestRate(4 * 16 * 16 * 64 * 2.0, [&shapes](int iterations) {
+  return BestRate(4 * 16 * 16 * 64 * 2.0, runs, [&shapes](int iterations) {
     _tile_loadconfig(&shapes);
     for (int i = 0; i < iterations; ++i) {
       _tile_dpbsud(0, 4, 5);

@@ -77,19 +77,23 @@ nlohmann::ordered_json ToJson(const bench::KernelRow& row) {
           {"gops_min", row.gops_min},
           {"gops_max", row.gops_max},
           {"peak_gops", row.peak_gops},
-          {"share", row.share}};
+          {"share", row.share},
+          {"peak_now_gops", row.peak_now_gops},
+          {"share_now", row.share_now}};
 }
 
 void PrintRows(const std::vector<bench::KernelRow>& rows, const char* kernels, int threads) {
-  std::printf("kernels %s, %d thread%s; share of the peak measured beside each row\n", kernels,
-              threads, threads == 1 ? "" : "s");
-  std::printf("%-14s %-15s %6s %6s %6s %9s %20s %9s %6s  %s\n", "kernel", "layer", "rows", "n", "k",
-              "GOPS", "(min .. max)", "peak", "share", "bound");
+  std::printf("kernels %s, %d thread%s; share of the peak measured beside each row, and (now) of\n"
+              "the compute peak right after it, at the clock the load leaves\n",
+              kernels, threads, threads == 1 ? "" : "s");
+  std::printf("%-17s %-15s %6s %6s %6s %9s %20s %9s %6s  %-7s %9s %6s\n", "kernel", "layer", "rows",
+              "n", "k", "GOPS", "(min .. max)", "peak", "share", "bound", "peak now", "share");
   for (const bench::KernelRow& row : rows) {
-    std::printf("%-14s %-15s %6lld %6lld %6lld %9.1f %9.1f ..%8.1f %9.1f %6.3f  %s\n",
+    std::printf("%-17s %-15s %6lld %6lld %6lld %9.1f %9.1f ..%8.1f %9.1f %6.3f  %-7s %9.1f %6.3f\n",
                 row.kernel.c_str(), row.layer.c_str(), static_cast<long long>(row.rows),
                 static_cast<long long>(row.n), static_cast<long long>(row.k), row.gops,
-                row.gops_min, row.gops_max, row.peak_gops, row.share, row.bound.c_str());
+                row.gops_min, row.gops_max, row.peak_gops, row.share, row.bound.c_str(),
+                row.peak_now_gops, row.share_now);
   }
 }
 
@@ -100,6 +104,7 @@ void BenchKernels(const Settings& settings) {
   LimitThreads(threads);
   bench::KernelBenchOptions options;
   options.repetitions = static_cast<int>(settings.Integer("repetitions"));
+  if (!settings.IsDefault("precision")) options.precisions = {PrecisionFrom(settings)};
   const std::vector<bench::KernelRow> rows = bench::RunKernelBench(kernels, options);
   if (!settings.Flag("json")) {
     PrintRows(rows, kernels.name, threads);
@@ -180,7 +185,9 @@ int RunBenchCommand(const Words& words) {
         "       platen bench pages [options]\n\n"
         "kernels: times the inner loops at the shapes of GLM-OCR and prints each as a share of "
         "what\n"
-        "this CPU can do at most, measured in the same run.\n"
+        "this CPU can do at most, measured in the same run; with --precision only the products "
+        "of\n"
+        "that precision, and attention.\n"
         "pages: what a page costs in vision, prefill and decoding: 20 crops with 2,200 image "
         "tokens\n"
         "and 700 output tokens, the same for every model.\n"

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
 #include "model/ops/open_blas.h"
 
@@ -37,7 +39,11 @@ bool CorrectCoreType() {
 void StartWithBlasSettings(char** argv) {
   const bool threads = LimitThreads();
   const bool core = CorrectCoreType();
-  if (threads || core) ::execv("/proc/self/exe", argv);
+  if (!threads && !core) return;
+  std::error_code error;  // by its path, so that it keeps its name in lists of processes
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe", error).string();
+  if (!error) ::execv(program.c_str(), argv);
+  ::execv("/proc/self/exe", argv);
 }
 
 std::string BlasCoreAskedFor() { return Value(kCoreType); }

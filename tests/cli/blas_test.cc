@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.h"
@@ -20,6 +23,12 @@ using testing::TempFolder;
 
 bool Contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
+}
+
+// "" for what cannot be read: a process may have ended.
+std::string TextOf(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 // The core type comes from each test alone.
@@ -96,6 +105,21 @@ TEST_F(BlasTest, ThePageHasTheSameTextAndNamesTheLibrary) {
   EXPECT_EQ(text(), own);
   EXPECT_TRUE(Contains(settings(), "\"precision\":\"f32-openblas\"")) << settings();
   EXPECT_TRUE(Contains(settings(), "SkylakeX")) << settings();
+}
+
+TEST_F(BlasTest, StartedAgainTheProcessKeepsItsName) {
+  std::filesystem::create_directory(folder_ / "in");
+  std::filesystem::create_symlink(image_, folder_ / "in/page.jpg");
+  std::string name;
+  ProgramRun run{{"ocr", folder_ / "in", "-o", folder_ / "out"}};
+  run.meanwhile = [&](int pid) {
+    const std::string process = "/proc/" + std::to_string(pid);
+    if (!Contains(TextOf(process + "/environ"), "OPENBLAS_NUM_THREADS=1")) return;
+    const std::string now = TextOf(process + "/comm");
+    if (!now.empty()) name = now;
+  };
+  EXPECT_EQ(RunProgram(run).exit_code, 0);
+  EXPECT_EQ(name, "platen\n");
 }
 
 TEST_F(BlasTest, ItIsForF32Alone) {
