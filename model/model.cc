@@ -26,12 +26,12 @@ void CheckKernelLimits(const Snapshot& snapshot) {
 }  // namespace
 
 Model::Model(std::unique_ptr<const Snapshot> snapshot, const KernelTable& kernels,
-             WeightFormat format, const PackingOptions& packing, VisionAttention vision_attention)
+             Precision precision, const PackingOptions& packing, VisionAttention vision_attention)
     : snapshot_((CheckKernelLimits(*snapshot), std::move(snapshot))),
       kernels_(kernels),
-      format_(format),
+      precision_(precision),
       vision_attention_(vision_attention),
-      loaded_(LoadWeights(*snapshot_, format, packing)),
+      loaded_(LoadWeights(*snapshot_, precision, packing)),
       vision_(config(), loaded_.weights.vision, kernels_, vision_attention),
       decoder_(config().text, loaded_.weights.text, kernels_) {
   const TextWeights& text = loaded_.weights.text;

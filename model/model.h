@@ -18,7 +18,7 @@ class Model {
   // Maps packed weights or packs them on the worker pool, as `packing` says. Throws Error(kModel)
   // for weights that are not finite and for sizes the kernels cannot serve.
   Model(std::unique_ptr<const Snapshot> snapshot, const KernelTable& kernels,
-        WeightFormat format = Precision::kF32, const PackingOptions& packing = {},
+        Precision precision = Precision::kF32, const PackingOptions& packing = {},
         VisionAttention vision_attention = VisionAttention::kF32);
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
@@ -26,7 +26,7 @@ class Model {
   const Snapshot& snapshot() const { return *snapshot_; }
   const ModelConfig& config() const { return snapshot_->config; }
   const Tokenizer& tokenizer() const { return snapshot_->tokenizer; }
-  Precision precision() const { return format_.precision; }
+  Precision precision() const { return precision_; }
   VisionAttention vision_attention() const { return vision_attention_; }
   const KernelTable& kernels() const { return kernels_; }
   const VisionWeights& vision_weights() const { return loaded_.weights.vision; }
@@ -43,7 +43,7 @@ class Model {
  private:
   std::unique_ptr<const Snapshot> snapshot_;
   const KernelTable& kernels_;
-  WeightFormat format_;
+  Precision precision_;
   VisionAttention vision_attention_;
   LoadedWeights loaded_;
   VisionEncoder vision_;

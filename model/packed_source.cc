@@ -28,7 +28,7 @@ std::array<uint64_t, 3> ArrayBytes(const LinearShape& shape, bool bias) {
 
 }  // namespace
 
-std::string LayoutHash(WeightFormat format) {
+std::string LayoutHash(Precision precision, const QuantizationPlan& plan) {
   // More than a panel, more than a group, neither a multiple of anything.
   constexpr int64_t kRows = 2 * 71;
   constexpr int64_t kDepth = 301;
@@ -57,7 +57,7 @@ std::string LayoutHash(WeightFormat format) {
 }
 
 Linear PackedFileSource::GetProduct(const ProductSpec& spec) {
-  const LinearShape shape = spec.Shape(format_);
+  const LinearShape shape = spec.Shape(precision_);
   const auto arrays = file_->Find(spec.name, shape.Text(), ArrayBytes(shape, !spec.bias.empty()));
   return Linear::FromArrays(shape, {arrays[0], AsFloats(arrays[1]), AsFloats(arrays[2])}, file_);
 }

@@ -68,11 +68,11 @@ struct Look {
 };
 
 // Why the file does not belong to the checkpoint; empty if it does.
-std::string WhyStale(const PackedFile& file, const Snapshot& snapshot, WeightFormat format) {
-  if (file.key().precision != PrecisionName(format.precision)) {
+std::string WhyStale(const PackedFile& file, const Snapshot& snapshot, Precision precision) {
+  if (file.key().precision != PrecisionName(precision)) {
     return "it holds " + file.key().precision;
   }
-  if (file.key().layout != LayoutHash(format)) return "it was packed in another way";
+  if (file.key().layout != LayoutHash(precision)) return "it was packed in another way";
   const Checkpoint& checkpoint = snapshot.checkpoint;
   if (file.key().sources != SourcesOf(checkpoint)) return "the snapshot has other weights now";
   const std::string stamp = StampOfSources(checkpoint);
@@ -83,12 +83,12 @@ std::string WhyStale(const PackedFile& file, const Snapshot& snapshot, WeightFor
   return "";
 }
 
-Look LookAt(const std::string& path, const Snapshot& snapshot, WeightFormat format) {
+Look LookAt(const std::string& path, const Snapshot& snapshot, Precision precision) {
   using Kind = PackedState::Kind;
   if (!StampOf(path)) return {};
   try {
     auto file = std::make_shared<const PackedFile>(path);
-    const std::string why = WhyStale(*file, snapshot, format);
+    const std::string why = WhyStale(*file, snapshot, precision);
     if (!why.empty()) return {{Kind::kStale, why}, nullptr};
     const uint64_t bytes = file->bytes();
     return {{Kind::kCurrent, "", bytes}, std::move(file)};
@@ -99,12 +99,12 @@ Look LookAt(const std::string& path, const Snapshot& snapshot, WeightFormat form
 
 // The weights if a usable file is there, else why not in `state`.
 std::optional<LoadedWeights> TryLoad(const std::string& path, const Snapshot& snapshot,
-                                     WeightFormat format, PackedState& state) {
-  const Look look = LookAt(path, snapshot, format);
+                                     Precision precision, PackedState& state) {
+  const Look look = LookAt(path, snapshot, precision);
   state = look.state;
   if (look.file == nullptr) return std::nullopt;
   try {
-    PackedFileSource source(look.file, format);
+    PackedFileSource source(look.file, precision);
     return LoadedWeights{GatherWeights(snapshot, source), look.file->key().weights_hash, path};
   } catch (const Error& e) {
     // Whole, but of another program version's choice of groups, for one.
@@ -142,12 +142,12 @@ void CheckUnchanged(const Checkpoint& checkpoint) {
   }
 }
 
-void Pack(ExclusiveFile& file, const Snapshot& snapshot, WeightFormat format) {
+void Pack(ExclusiveFile& file, const Snapshot& snapshot, Precision precision) {
   const Checkpoint& checkpoint = snapshot.checkpoint;
   PackedFileWriter writer(file);
-  PackingSource source(writer, format);
+  PackingSource source(writer, precision);
   GatherWeights(snapshot, source);
-  writer.Finish({PrecisionName(format.precision), LayoutHash(format), WeightsHash(checkpoint),
+  writer.Finish({PrecisionName(precision), LayoutHash(precision), WeightsHash(checkpoint),
                  SourcesOf(checkpoint)},
                 StampOfSources(checkpoint));
   CheckUnchanged(checkpoint);
@@ -182,15 +182,15 @@ bool WorthKeeping(const Checkpoint& checkpoint, Precision precision) {
   return precision == Precision::kInt8 && BytesOf(checkpoint) >= kWorthKeepingBytes;
 }
 
-PackedState StateOfPacked(const std::string& path, const Snapshot& snapshot, WeightFormat format) {
+PackedState StateOfPacked(const std::string& path, const Snapshot& snapshot, Precision precision) {
   PackedState state;
-  TryLoad(path, snapshot, format, state);
+  TryLoad(path, snapshot, precision, state);
   return state;
 }
 
 void VerifyPacked(const std::string& path) { PackedFile(path).CheckArrays(); }
 
-void WritePacked(const std::string& path, const Snapshot& snapshot, WeightFormat format,
+void WritePacked(const std::string& path, const Snapshot& snapshot, Precision precision,
                  const PackingOptions& options, bool replace) {
   MakeFolderOf(path);
   ExclusiveFile::Waiting waiting;
@@ -201,36 +201,36 @@ void WritePacked(const std::string& path, const Snapshot& snapshot, WeightFormat
     const std::unique_ptr<ExclusiveFile> file = ExclusiveFile::Begin(path, waiting);
     // Another process may have finished since the caller looked.
     if (!replace || file == nullptr) {
-      if (StateOfPacked(path, snapshot, format).kind == PackedState::Kind::kCurrent) return;
+      if (StateOfPacked(path, snapshot, precision).kind == PackedState::Kind::kCurrent) return;
     }
     if (file == nullptr) continue;
-    CheckSpace(path, snapshot, format.precision);
+    CheckSpace(path, snapshot, precision);
     options.inform("packing the weights into " + path + " (once; later starts are quick)");
-    Pack(*file, snapshot, format);
+    Pack(*file, snapshot, precision);
     file->Commit();
     return;
   }
 }
 
-LoadedWeights LoadWeights(const Snapshot& snapshot, WeightFormat format,
+LoadedWeights LoadWeights(const Snapshot& snapshot, Precision precision,
                           const PackingOptions& options) {
   using Use = PackingOptions::Use;
   // Products by OpenBLAS are a check of our own and not worth a file.
   const bool memory_only =
-      options.use == Use::kNever || format.precision == Precision::kF32OpenBlas;
+      options.use == Use::kNever || precision == Precision::kF32OpenBlas;
   PackedState state;
   for (const std::string& path : options.paths) {
     if (memory_only) break;
-    if (auto loaded = TryLoad(path, snapshot, format, state)) return std::move(*loaded);
+    if (auto loaded = TryLoad(path, snapshot, precision, state)) return std::move(*loaded);
     Report(path, state, options);
   }
   const bool keep = !memory_only && (options.use == Use::kAlways ||
-                                     WorthKeeping(snapshot.checkpoint, format.precision));
+                                     WorthKeeping(snapshot.checkpoint, precision));
   for (const std::string& path : options.paths) {
     if (!keep) break;
     try {
-      WritePacked(path, snapshot, format, options);
-      if (auto loaded = TryLoad(path, snapshot, format, state)) return std::move(*loaded);
+      WritePacked(path, snapshot, precision, options);
+      if (auto loaded = TryLoad(path, snapshot, precision, state)) return std::move(*loaded);
       Report(path, state, options);
     } catch (const Error& e) {
       if (e.kind() == ErrorKind::kModel) throw;
@@ -238,7 +238,7 @@ LoadedWeights LoadWeights(const Snapshot& snapshot, WeightFormat format,
     }
   }
   if (keep) options.inform("the weights are packed in memory, as they will be at the next start");
-  CheckpointSource source(format);
+  CheckpointSource source(precision);
   return {GatherWeights(snapshot, source), "", ""};
 }
 

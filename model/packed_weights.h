@@ -49,7 +49,7 @@ bool WorthKeeping(const Checkpoint& checkpoint, Precision precision);
 
 // Whether the file at `path` was made from this snapshot's weights in this format. Files of the
 // same sizes and headers but other times are compared by content, once.
-PackedState StateOfPacked(const std::string& path, const Snapshot& snapshot, WeightFormat format);
+PackedState StateOfPacked(const std::string& path, const Snapshot& snapshot, Precision precision);
 
 // Throws Error(kModel) if the file at `path` is not what was written there. Reads all of it.
 void VerifyPacked(const std::string& path);
@@ -58,13 +58,13 @@ void VerifyPacked(const std::string& path);
 // same it waits and keeps the other's; with `replace` a current file is written anew all the same.
 // Throws Error(kModel) for weights that are not finite, Error(kEnvironment) if it cannot be
 // written.
-void WritePacked(const std::string& path, const Snapshot& snapshot, WeightFormat format,
+void WritePacked(const std::string& path, const Snapshot& snapshot, Precision precision,
                  const PackingOptions& options, bool replace = false);
 
 // The weights, from a current file if the options allow, else packed now, into a file or memory.
 // A file that cannot be read or written is no error, only slower. Throws Error(kModel) for weights
 // that are not finite. The snapshot outlives the weights.
-LoadedWeights LoadWeights(const Snapshot& snapshot, WeightFormat format,
+LoadedWeights LoadWeights(const Snapshot& snapshot, Precision precision,
                           const PackingOptions& options);
 
 }  // namespace platen

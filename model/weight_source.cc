@@ -43,9 +43,9 @@ const float* ReadRow(const ProductSpec& spec, int64_t index, std::span<float> sc
 
 }  // namespace
 
-LinearShape ProductSpec::Shape(WeightFormat format) const {
+LinearShape ProductSpec::Shape(Precision precision) const {
   const int64_t all = TotalRows(rows);
-  return {.format = format,
+  return {.format = {precision, group},
           .silu_mul = silu_mul,
           .columns = silu_mul ? all / 2 : all,
           .depth = DepthOf(*rows[0])};
@@ -58,7 +58,7 @@ Linear CheckpointSource::GetProduct(const ProductSpec& spec) {
     const std::vector<float> part = GetVector(*tensor);
     bias.insert(bias.end(), part.begin(), part.end());
   }
-  const LinearShape shape = spec.Shape(format_);
+  const LinearShape shape = spec.Shape(precision_);
   const WeightRows rows = {
       TotalRows(spec.rows), shape.depth,
       [&spec](int64_t index, std::span<float> scratch) { return ReadRow(spec, index, scratch); }};

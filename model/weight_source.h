@@ -21,7 +21,9 @@ struct ProductSpec {
   // A row is stored as [depth / places, places] and multiplied as [places, depth / places].
   int64_t places = 1;
 
-  LinearShape Shape(WeightFormat format) const;
+  int group = WeightFormat::kDefaultGroup;  // K-group of int8 weights
+
+  LinearShape Shape(Precision precision) const;
 };
 
 // Rows read one at a time, as they are stored.
@@ -45,14 +47,14 @@ class WeightSource {
 // only those of tables stay in memory.
 class CheckpointSource final : public WeightSource {
  public:
-  explicit CheckpointSource(WeightFormat format) : format_(format) {}
+  explicit CheckpointSource(Precision precision) : precision_(precision) {}
 
   Linear GetProduct(const ProductSpec& spec) override;
   std::vector<float> GetVector(const StoredTensor& tensor) override;
   Table GetTable(const StoredTensor& tensor) override;
 
  private:
-  WeightFormat format_;
+  Precision precision_;
 };
 
 }  // namespace platen

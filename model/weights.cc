@@ -9,7 +9,7 @@ namespace {
 class WeightReader {
  public:
   WeightReader(const Snapshot& snapshot, WeightSource& source)
-      : checkpoint_(snapshot.checkpoint), source_(source) {}
+      : checkpoint_(snapshot.checkpoint), plan_(snapshot.config.quantization), source_(source) {}
 
   std::vector<float> Vector(const std::string& name) const {
     return source_.GetVector(Tensor(name));
@@ -22,6 +22,7 @@ class WeightReader {
       spec.rows.push_back(&Tensor(part + ".weight"));
       if (bias) spec.bias.push_back(&Tensor(part + ".bias"));
     }
+    spec.group = plan_.GroupOf(spec.name);
     return source_.GetProduct(spec);
   }
   Linear Packed(const std::string& name) const {
@@ -39,6 +40,7 @@ class WeightReader {
   }
 
   const Checkpoint& checkpoint_;
+  const QuantizationPlan& plan_;
   WeightSource& source_;
 };
 

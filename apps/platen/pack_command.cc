@@ -58,9 +58,9 @@ void PrintHelp() {
 
 // The first of the paths with a current, undamaged file.
 std::optional<std::string> FindCurrent(const PackingOptions& packing, const Snapshot& snapshot,
-                                       WeightFormat format, bool verify) {
+                                       Precision precision, bool verify) {
   for (const std::string& path : packing.paths) {
-    const PackedState state = StateOfPacked(path, snapshot, format);
+    const PackedState state = StateOfPacked(path, snapshot, precision);
     if (state.kind == PackedState::Kind::kStale || state.kind == PackedState::Kind::kDamaged) {
       Log(LogLevel::kInfo, path + ": not usable: " + state.reason);
     }
@@ -77,10 +77,10 @@ std::optional<std::string> FindCurrent(const PackingOptions& packing, const Snap
 
 // Writes to the first of the paths that can be written to.
 std::string WriteAnywhere(const PackingOptions& packing, const Snapshot& snapshot,
-                          WeightFormat format) {
+                          Precision precision) {
   for (size_t i = 0;; ++i) {
     try {
-      WritePacked(packing.paths[i], snapshot, format, packing, /*replace=*/true);
+      WritePacked(packing.paths[i], snapshot, precision, packing, /*replace=*/true);
       return packing.paths[i];
     } catch (const Error& e) {
       if (e.kind() == ErrorKind::kModel || i + 1 == packing.paths.size()) throw;
@@ -89,12 +89,12 @@ std::string WriteAnywhere(const PackingOptions& packing, const Snapshot& snapsho
   }
 }
 
-void PrintResult(const std::string& path, const Snapshot& snapshot, WeightFormat format,
+void PrintResult(const std::string& path, const Snapshot& snapshot, Precision precision,
                  const std::string& what) {
-  const PackedState state = StateOfPacked(path, snapshot, format);
+  const PackedState state = StateOfPacked(path, snapshot, precision);
   std::printf(
       "packed weights  %s\nprecision       %s\nsize            %.1f MiB\nstate           %s\n",
-      path.c_str(), PrecisionName(format.precision), static_cast<double>(state.bytes) / (1 << 20),
+      path.c_str(), PrecisionName(precision), static_cast<double>(state.bytes) / (1 << 20),
       what.c_str());
 }
 
@@ -112,23 +112,23 @@ int RunPackCommand(const Words& words) {
   LimitThreads(ThreadsFrom(settings));
   const Snapshot snapshot =
       LoadSnapshot(LocateModel(settings.positional().empty() ? "" : settings.positional()[0]));
-  const WeightFormat format = PrecisionNamed(settings.Text("precision"));
+  const Precision precision = PrecisionNamed(settings.Text("precision"));
   PackingOptions packing;
-  packing.paths = PackedPaths(settings, snapshot.dir, format.precision);
+  packing.paths = PackedPaths(settings, snapshot.dir, precision);
   packing.inform = [](const std::string& text) { Log(LogLevel::kInfo, text); };
   if (!settings.Flag("force")) {
     const bool verify = settings.Flag("verify");
-    if (const auto path = FindCurrent(packing, snapshot, format, verify)) {
-      PrintResult(*path, snapshot, format, verify ? "current, checked" : "current");
+    if (const auto path = FindCurrent(packing, snapshot, precision, verify)) {
+      PrintResult(*path, snapshot, precision, verify ? "current, checked" : "current");
       return kExitDone;
     }
   }
   const auto start = std::chrono::steady_clock::now();
-  const std::string path = WriteAnywhere(packing, snapshot, format);
+  const std::string path = WriteAnywhere(packing, snapshot, precision);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   char what[64];
   std::snprintf(what, sizeof(what), "packed in %.1f s", seconds.count());
-  PrintResult(path, snapshot, format, what);
+  PrintResult(path, snapshot, precision, what);
   return kExitDone;
 }
 

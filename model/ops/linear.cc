@@ -129,6 +129,7 @@ void Linear::Apply(const KernelTable& kernels, ConstMatView x, MatView y, Linear
   assert(x.cols == depth() && y.cols == columns() && x.rows == y.rows);
   assert(!shape_.silu_mul || mode == Mode::kStore);
   if (x.rows == 0) return;
+  if (ws.observer) ws.observer(*this, x);
   if (shape_.format.precision == Precision::kF32OpenBlas) {
     ApplyOpenBlas(kernels, x, y, mode);
     return;

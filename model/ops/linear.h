@@ -46,11 +46,15 @@ struct WeightFormat {
   }
 };
 
+class Linear;
+
 // Buffers for quantised activations; grow to the largest batch and stay. One Apply at a time.
 struct LinearWorkspace {
   std::vector<int8_t> values;        // [rows, k_padded], rows a_stride apart
   std::vector<float> scales;         // [rows, groups]
   std::vector<int32_t> corrections;  // [rows, groups]
+  // Sees the input of every Apply, for measurements; may be empty.
+  std::function<void(const Linear& linear, ConstMatView x)> observer;
 };
 
 // Everything that decides how the arrays of a packed layer are read.

@@ -79,14 +79,14 @@ class PackedWeightsTest : public ::testing::Test {
     options.warn = [this](const std::string& text) { warned_.push_back(text); };
     return options;
   }
-  std::unique_ptr<Model> MakeModel(WeightFormat format, Use use) {
-    return std::make_unique<Model>(Load(), BestKernels(), format, Options(use));
+  std::unique_ptr<Model> MakeModel(Precision precision, Use use) {
+    return std::make_unique<Model>(Load(), BestKernels(), precision, Options(use));
   }
-  Kind State(WeightFormat format = Precision::kInt8) {
-    return StateOfPacked(packed_, *Load(), format).kind;
+  Kind State(Precision precision = Precision::kInt8) {
+    return StateOfPacked(packed_, *Load(), precision).kind;
   }
-  void Pack(WeightFormat format = Precision::kInt8) {
-    WritePacked(packed_, *Load(), format, Options(Use::kAlways));
+  void Pack(Precision precision = Precision::kInt8) {
+    WritePacked(packed_, *Load(), precision, Options(Use::kAlways));
   }
   uint64_t Inode() const { return StampOf(packed_)->inode; }
 
