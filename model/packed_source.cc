@@ -42,7 +42,7 @@ std::string LayoutHash(Precision precision, const QuantizationPlan& plan) {
   read(kRows, bias);
   Hasher hasher;
   for (const bool silu_mul : {false, true}) {
-    const LinearShape shape = {.format = format,
+    const LinearShape shape = {.format = precision,
                                .silu_mul = silu_mul,
                                .columns = silu_mul ? kRows / 2 : kRows,
                                .depth = kDepth};
@@ -51,6 +51,13 @@ std::string LayoutHash(Precision precision, const QuantizationPlan& plan) {
     for (const PackedFile::Array array :
          {arrays.panels, std::as_bytes(arrays.scales), std::as_bytes(arrays.bias)}) {
       hasher.Add({reinterpret_cast<const char*>(array.data()), array.size()});
+    }
+  }
+  if (precision == Precision::kInt8) {
+    hasher.Add(std::to_string(plan.group()));
+    for (const auto& [pattern, group] : plan.patterns()) {
+      hasher.Add(pattern);
+      hasher.Add(std::to_string(group));
     }
   }
   return hasher.Hex();

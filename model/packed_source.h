@@ -15,7 +15,7 @@ namespace platen {
 std::string LayoutHash(Precision precision, const QuantizationPlan& plan);
 
 // Views of a packed file; its pages come into memory as they are used. A record that is missing or
-// of another form than the checkpoint's tensors and `format` ask for is an Error(kModel).
+// of another form than the checkpoint's tensors and the plan ask for is an Error(kModel).
 class PackedFileSource final : public WeightSource {
  public:
   PackedFileSource(std::shared_ptr<const PackedFile> file, Precision precision)

@@ -72,7 +72,9 @@ std::string WhyStale(const PackedFile& file, const Snapshot& snapshot, Precision
   if (file.key().precision != PrecisionName(precision)) {
     return "it holds " + file.key().precision;
   }
-  if (file.key().layout != LayoutHash(precision)) return "it was packed in another way";
+  if (file.key().layout != LayoutHash(precision, snapshot.config.quantization)) {
+    return "it was packed in another way";
+  }
   const Checkpoint& checkpoint = snapshot.checkpoint;
   if (file.key().sources != SourcesOf(checkpoint)) return "the snapshot has other weights now";
   const std::string stamp = StampOfSources(checkpoint);
@@ -147,8 +149,8 @@ void Pack(ExclusiveFile& file, const Snapshot& snapshot, Precision precision) {
   PackedFileWriter writer(file);
   PackingSource source(writer, precision);
   GatherWeights(snapshot, source);
-  writer.Finish({PrecisionName(precision), LayoutHash(precision), WeightsHash(checkpoint),
-                 SourcesOf(checkpoint)},
+  writer.Finish({PrecisionName(precision), LayoutHash(precision, snapshot.config.quantization),
+                 WeightsHash(checkpoint), SourcesOf(checkpoint)},
                 StampOfSources(checkpoint));
   CheckUnchanged(checkpoint);
   PackedFile(file.temporary_path()).CheckArrays();

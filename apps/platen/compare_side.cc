@@ -2,6 +2,7 @@
 
 #include "apps/platen/model_options.h"
 #include "apps/platen/ocr_options.h"
+#include "apps/platen/packed_options.h"
 #include "model/linears.h"
 #include "pipeline/telemetry.h"
 
@@ -39,8 +40,11 @@ Side LoadSide(const Settings& settings, const CompareSide& chosen, const Quantiz
   auto snapshot = std::make_unique<Snapshot>(LoadSnapshot(chosen.model));
   if (plan != nullptr) snapshot->config.quantization = *plan;
   Side side;
-  side.model =
-      std::make_unique<Model>(std::move(snapshot), KernelsFrom(settings), chosen.precision);
+  // Packed files hold the snapshot's own groups.
+  const PackingOptions packing =
+      plan == nullptr ? PackingFrom(settings, chosen.model, chosen.precision) : PackingOptions{};
+  side.model = std::make_unique<Model>(std::move(snapshot), KernelsFrom(settings), chosen.precision,
+                                       packing);
   side.reader = std::make_unique<PageReader>(*side.model, ReaderOptions(settings, *side.model));
   side.report.model = chosen.model;
   side.report.precision = PrecisionName(chosen.precision);
