@@ -60,20 +60,24 @@ struct Linear::Columns {
   }
 };
 
-Linear Linear::Pack(Precision precision, ConstMatView w, std::span<const float> bias) {
+Linear Linear::Pack(WeightFormat format, ConstMatView w, std::span<const float> bias) {
   assert(bias.empty() || static_cast<int64_t>(bias.size()) == w.rows);
-  return PackColumns(precision, {w, {}, bias, {}, false});
+  return PackColumns(format, {w, {}, bias, {}, false});
 }
 
-Linear Linear::PackSiluMul(Precision precision, ConstMatView gate, std::span<const float> gate_bias,
+Linear Linear::PackSiluMul(WeightFormat format, ConstMatView gate, std::span<const float> gate_bias,
                            ConstMatView up, std::span<const float> up_bias) {
   assert(gate.rows == up.rows && gate.cols == up.cols && gate_bias.size() == up_bias.size());
-  return PackColumns(precision, {gate, up, gate_bias, up_bias, true});
+  return PackColumns(format, {gate, up, gate_bias, up_bias, true});
 }
 
-Linear Linear::PackColumns(Precision precision, const Columns& columns) {
+Linear Linear::PackColumns(WeightFormat format, const Columns& columns) {
+  assert(WeightFormat::IsGroup(format.group));
+  const Precision precision = format.precision;
   Linear linear;
   linear.precision_ = precision;
+  linear.group_ =
+      format.group == WeightFormat::kWholeDepth ? WeightFormat::kLargestGroup : format.group;
   linear.silu_mul_ = columns.silu_mul;
   linear.columns_ = columns.first.rows;
   linear.depth_ = columns.first.cols;
@@ -138,12 +142,12 @@ void Linear::PackPanelS8(const Columns& columns, int64_t panel) {
     const float* row = columns.Row(panel, place);
     if (row == nullptr) continue;
     for (int64_t g = 0; g < groups(); ++g) {
-      const int64_t end = std::min(depth_, (g + 1) * kGroup);
+      const int64_t end = std::min(depth_, (g + 1) * group_);
       float absmax = 0.0F;
-      for (int64_t i = g * kGroup; i < end; ++i) absmax = std::max(absmax, std::abs(row[i]));
+      for (int64_t i = g * group_; i < end; ++i) absmax = std::max(absmax, std::abs(row[i]));
       const float inverse = absmax > 0.0F ? 127.0F / absmax : 0.0F;
       scales[g * kPanelColumns + place] = absmax / 127.0F;
-      for (int64_t i = g * kGroup; i < end; ++i) {
+      for (int64_t i = g * group_; i < end; ++i) {
         const auto q = static_cast<int8_t>(std::nearbyint(row[i] * inverse));
         out[i / 4 * 4 * kPanelColumns + place * 4 + i % 4] = static_cast<uint8_t>(q ^ 0x80);
       }
@@ -170,7 +174,7 @@ void Linear::Quantize(const KernelTable& kernels, ConstMatView x, LinearWorkspac
   ParallelFor(CeilDiv(x.rows, kQuantizeRowsPerTask), [&](int64_t task) {
     const int64_t end = std::min(x.rows, (task + 1) * kQuantizeRowsPerTask);
     for (int64_t r = task * kQuantizeRowsPerTask; r < end; ++r) {
-      kernels.quantize_row(x.Row(r), static_cast<int>(depth_), static_cast<int>(k_padded()), kGroup,
+      kernels.quantize_row(x.Row(r), static_cast<int>(depth_), static_cast<int>(k_padded()), group_,
                            ws.values.data() + r * k_padded(), ws.scales.data() + r * groups(),
                            ws.corrections.data() + r * groups());
     }
@@ -226,7 +230,7 @@ void Linear::Apply(const KernelTable& kernels, ConstMatView x, MatView y, Linear
     job.a_scales = ws.scales.data() + row * groups();
     job.a_corrections = ws.corrections.data() + row * groups();
     job.k_padded = static_cast<int>(k_padded());
-    job.group_k = kGroup;
+    job.group_k = group_;
     job.groups = static_cast<int>(groups());
     job.panels = reinterpret_cast<const uint8_t*>(s8_panels_.View().Row(panel));
     job.w_scales = s8_scales_.View().Row(panel);

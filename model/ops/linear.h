@@ -22,6 +22,26 @@ enum class Precision {
 // "f32", "f32-openblas", "int8"
 const char* PrecisionName(Precision precision);
 
+// How the weights of one layer are stored.
+struct WeightFormat {
+  static constexpr int kDefaultGroup = 256;  // against 128: 4 % faster, a tenth more error
+  static constexpr int kWholeDepth = 0;      // one group, as long as its sums stay exact in s32
+  static constexpr int kGroupStep = 64;
+  static constexpr int kLargestGroup = 65536;  // 65536 * 127 * 255 < 2^31
+
+  Precision precision = Precision::kF32;
+  // kInt8: K-group of weights and activations, a multiple of kGroupStep up to kLargestGroup, or
+  // kWholeDepth. The last group of a layer may be shorter.
+  int group = kDefaultGroup;
+
+  WeightFormat(Precision p, int k_group = kDefaultGroup)  // NOLINT: a precision is a format
+      : precision(p), group(k_group) {}
+
+  static constexpr bool IsGroup(int64_t group) {
+    return group >= 0 && group <= kLargestGroup && group % kGroupStep == 0;
+  }
+};
+
 // Buffers for quantised activations; grow to the largest batch and stay. One Apply at a time.
 struct LinearWorkspace {
   std::vector<int8_t> values;        // [rows, k_padded]
@@ -34,17 +54,13 @@ struct LinearWorkspace {
 // workspaces and spreads over the worker pool.
 class Linear {
  public:
-  // K-group of int8 weights and activations. 128 against 256 costs about 4 % of speed and takes a
-  // tenth off the error (docs/NUMERICS.md).
-  static constexpr int kGroup = 128;
-
   Linear() = default;
 
   // W [n, k] row-major; bias [n] or empty. With kF32OpenBlas throws Error(kEnvironment) if OpenBLAS
   // cannot be used for this shape (RequireRowIndependence).
-  static Linear Pack(Precision precision, ConstMatView w, std::span<const float> bias);
+  static Linear Pack(WeightFormat format, ConstMatView w, std::span<const float> bias);
   // Two layers of n columns each, stored so that Apply gives silu(x * gate^T + b) * (x * up^T + b).
-  static Linear PackSiluMul(Precision precision, ConstMatView gate,
+  static Linear PackSiluMul(WeightFormat format, ConstMatView gate,
                             std::span<const float> gate_bias, ConstMatView up,
                             std::span<const float> up_bias);
 
@@ -59,7 +75,7 @@ class Linear {
 
  private:
   struct Columns;
-  static Linear PackColumns(Precision precision, const Columns& columns);
+  static Linear PackColumns(WeightFormat format, const Columns& columns);
   void PackPanelF32(const Columns& columns, int64_t panel);
   void PackPanelRows(const Columns& columns, int64_t panel);
   void PackPanelS8(const Columns& columns, int64_t panel);
@@ -71,9 +87,10 @@ class Linear {
   int64_t panel_columns() const { return silu_mul_ ? kPanelColumns / 2 : kPanelColumns; }
   int64_t k_padded() const { return (depth_ + 3) / 4 * 4; }
   OpenBlasRows open_blas_rows() const;
-  int64_t groups() const { return (k_padded() + kGroup - 1) / kGroup; }
+  int64_t groups() const { return (k_padded() + group_ - 1) / group_; }
 
   Precision precision_ = Precision::kF32;
+  int group_ = WeightFormat::kDefaultGroup;  // kInt8: K-group, never kWholeDepth
   bool silu_mul_ = false;
   int64_t columns_ = 0;
   int64_t depth_ = 0;
