@@ -6,6 +6,7 @@
 #include <set>
 
 #include "model/json_fields.h"
+#include "model/product_names.h"
 #include "model/reading_config.h"
 #include "model/support/error.h"
 
@@ -277,7 +278,10 @@ ModelConfig ReadModelConfig(const std::string& snapshot_dir) {
   }
   config.image_processor =
       ReadImageProcessor(FilePath(snapshot_dir, "preprocessor_config.json"), config.vision);
-  config.reading = ReadReadingConfig(FilePath(snapshot_dir, "platen.json"));
+  const std::string own = FilePath(snapshot_dir, "platen.json");
+  config.reading = ReadReadingConfig(own);
+  config.quantization = ReadQuantizationPlan(own);
+  config.quantization.Check(ProductNames(config), own);
   return config;
 }
 

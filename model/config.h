@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "model/quantization_plan.h"
+
 namespace platen {
 
 using TokenId = int32_t;
@@ -107,6 +109,7 @@ struct ModelConfig {
   SpecialTokens tokens;
   ImageProcessorConfig image_processor;
   ReadingConfig reading;
+  QuantizationPlan quantization;  // checked: every pattern names a product
 };
 
 // Reads config.json, generation_config.json, preprocessor_config.json and platen.json of a snapshot

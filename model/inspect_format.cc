@@ -92,6 +92,10 @@ void FormatConfig(const ModelConfig& config, std::ostream& out) {
       << "  norm epsilon         " << NumberText(vision.rms_norm_eps) << "\n";
 }
 
+std::string GroupText(int group) {
+  return group == WeightFormat::kWholeDepth ? "whole depth" : std::to_string(group);
+}
+
 void FormatReading(const ModelConfig& config, std::ostream& out) {
   const ImageProcessorConfig& images = config.image_processor;
   const ReadingConfig& reading = config.reading;
@@ -115,7 +119,11 @@ void FormatReading(const ModelConfig& config, std::ostream& out) {
         << nlohmann::json(prompt).dump() << "\n";
   }
   out << "  trained on scripts   " << Joined(reading.scripts, "not stated") << "\n"
-      << "  trained on tasks     " << Joined(reading.tasks, "all") << "\n";
+      << "  trained on tasks     " << Joined(reading.tasks, "all") << "\n"
+      << "  int8 groups          " << GroupText(config.quantization.group()) << "\n";
+  for (const auto& [pattern, group] : config.quantization.patterns()) {
+    out << "    " << pattern << ": " << GroupText(group) << "\n";
+  }
 }
 
 void FormatTokenizer(const InspectReport& report, std::ostream& out) {

@@ -58,7 +58,9 @@ Json ConfigJson(const ModelConfig& config) {
             {"max_width", reading.max_width},
             {"prompts", reading.prompts},
             {"scripts", reading.scripts},
-            {"tasks", reading.tasks}}}};
+            {"tasks", reading.tasks}}},
+          {"int8",
+           {{"group", config.quantization.group()}, {"groups", config.quantization.patterns()}}}};
 }
 
 Json GroupJson(const TensorGroup& group) {

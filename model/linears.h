@@ -4,19 +4,18 @@
 #include <string>
 #include <vector>
 
-#include "model/weights.h"
+#include "model/ops/linear.h"
 
 namespace platen {
 
 class Model;
 
-// Tensors of the checkpoint that are multiplied together, as Linear::Pack stored them.
 struct NamedLinear {
-  std::vector<std::string> tensors;  // names without ".weight": one, or q/k/v, or gate and up
+  std::string name;  // see ProductNames
   const Linear* linear = nullptr;
 };
 
-// In the order of the forward pass; the draft layer last. Points into `model`.
+// In the order of ProductNames. Points into `model`.
 std::vector<NamedLinear> ListLinears(const Model& model);
 
 // Memory of all of them.

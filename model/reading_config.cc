@@ -11,6 +11,8 @@ namespace {
 constexpr size_t kMaxFileBytes = 1 << 20;
 constexpr size_t kMaxPromptBytes = 4096;
 constexpr size_t kMaxScripts = 256;
+constexpr size_t kMaxPatterns = 1000;
+constexpr size_t kMaxPatternBytes = 256;
 constexpr int kMinLineHeight = 8;
 constexpr int kMaxLineHeight = 1024;
 constexpr int kMaxCropWidth = 1 << 16;
@@ -63,6 +65,13 @@ void ReadPrompts(const JsonObject& prompts, ReadingConfig& out) {
   }
 }
 
+int ReadGroup(const JsonObject& object, const std::string& key) {
+  const int group = object.Int(key, 0, WeightFormat::kLargestGroup);
+  if (WeightFormat::IsGroup(group)) return group;
+  object.Fail(key, "must be a multiple of " + std::to_string(WeightFormat::kGroupStep) +
+                       ", or 0 for one group over the whole depth, not " + std::to_string(group));
+}
+
 }  // namespace
 
 const char* GranularityName(ReadingConfig::Granularity granularity) {
@@ -86,7 +95,7 @@ ReadingConfig ReadReadingConfig(const std::string& path) {
   const nlohmann::json json = ReadJsonFile(path, kMaxFileBytes);
   const JsonObject root(json, path);
   root.RefuseUnknownKeys({"granularity", "line_height", "x_height", "baseline", "max_width",
-                          "prompts", "scripts", "tasks"});
+                          "prompts", "scripts", "tasks", "int8"});
   out.present = true;
   if (root.Has("granularity")) out.granularity = ReadGranularity(root);
   ReadLineGeometry(root, out);
@@ -101,6 +110,28 @@ ReadingConfig ReadReadingConfig(const std::string& path) {
     }
   }
   return out;
+}
+
+QuantizationPlan ReadQuantizationPlan(const std::string& path) {
+  QuantizationPlan plan;
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return plan;
+  const nlohmann::json json = ReadJsonFile(path, kMaxFileBytes);
+  const JsonObject root(json, path);
+  if (!root.Has("int8")) return plan;
+  const JsonObject int8 = root.Object("int8");
+  int8.RefuseUnknownKeys({"group", "groups"});
+  if (int8.Has("group")) plan.set_group(ReadGroup(int8, "group"));
+  if (!int8.Has("groups")) return plan;
+  const JsonObject groups = int8.Object("groups");
+  if (groups.value().size() > kMaxPatterns) {
+    int8.Fail("groups", "has more than " + std::to_string(kMaxPatterns) + " entries");
+  }
+  for (const auto& [pattern, unused] : groups.value().items()) {
+    if (pattern.size() > kMaxPatternBytes) int8.Fail("groups", "has a key that is too long");
+    plan.Set(pattern, ReadGroup(groups, pattern));
+  }
+  return plan;
 }
 
 }  // namespace platen

@@ -10,9 +10,14 @@ namespace {
 class WeightReader {
  public:
   WeightReader(const Snapshot& snapshot, Precision precision)
-      : checkpoint_(snapshot.checkpoint), precision_(precision) {}
+      : checkpoint_(snapshot.checkpoint),
+        plan_(snapshot.config.quantization),
+        precision_(precision) {}
 
-  Precision precision() const { return precision_; }
+  // How the weights of a product are stored (ProductNames).
+  WeightFormat Format(const std::string& product) const {
+    return {precision_, plan_.GroupOf(product)};
+  }
 
   // A tensor as a matrix: the first dimension are the rows, the others are flattened.
   Mat Matrix(const std::string& name) const {
@@ -31,10 +36,10 @@ class WeightReader {
   }
 
   Linear Packed(const std::string& name) const {
-    return Linear::Pack(precision_, Matrix(name + ".weight").View(), {});
+    return Linear::Pack(Format(name), Matrix(name + ".weight").View(), {});
   }
   Linear PackedWithBias(const std::string& name) const {
-    return Linear::Pack(precision_, Matrix(name + ".weight").View(), Vector(name + ".bias"));
+    return Linear::Pack(Format(name), Matrix(name + ".weight").View(), Vector(name + ".bias"));
   }
 
  private:
@@ -45,6 +50,7 @@ class WeightReader {
   }
 
   const Checkpoint& checkpoint_;
+  const QuantizationPlan& plan_;
   Precision precision_;
 };
 
@@ -57,7 +63,7 @@ VisionBlockWeights LoadBlock(const WeightReader& read, const std::string& prefix
   w.k_norm = read.Vector(prefix + "attn.k_norm.weight");
   w.proj = read.PackedWithBias(prefix + "attn.proj");
   w.gate_up = Linear::PackSiluMul(
-      read.precision(), read.Matrix(prefix + "mlp.gate_proj.weight").View(),
+      read.Format(prefix + "mlp.gate_up"), read.Matrix(prefix + "mlp.gate_proj.weight").View(),
       read.Vector(prefix + "mlp.gate_proj.bias"), read.Matrix(prefix + "mlp.up_proj.weight").View(),
       read.Vector(prefix + "mlp.up_proj.bias"));
   w.down = read.PackedWithBias(prefix + "mlp.down_proj");
@@ -66,7 +72,7 @@ VisionBlockWeights LoadBlock(const WeightReader& read, const std::string& prefix
 
 // The 2x2 convolution [D, C, 2, 2] as a matrix [D, 4C] over four concatenated patch rows:
 // column (2 dy + dx) C + c  <-  weight[d][c][dy][dx].
-Linear PackDownsample(Precision precision, const Mat& conv, std::span<const float> bias) {
+Linear PackDownsample(WeightFormat format, const Mat& conv, std::span<const float> bias) {
   const int64_t channels = conv.cols() / 4;
   Mat w(conv.rows(), conv.cols());
   for (int64_t d = 0; d < conv.rows(); ++d) {
@@ -76,7 +82,7 @@ Linear PackDownsample(Precision precision, const Mat& conv, std::span<const floa
       }
     }
   }
-  return Linear::Pack(precision, w.View(), bias);
+  return Linear::Pack(format, w.View(), bias);
 }
 
 // q_proj, k_proj and v_proj share their input: one product computes all three.
@@ -86,7 +92,7 @@ Linear PackQkv(const WeightReader& read, const std::string& prefix) {
   Mat all(parts[0].rows() + parts[1].rows() + parts[2].rows(), parts[0].cols());
   float* out = all.data();
   for (const Mat& part : parts) out = std::copy(part.span().begin(), part.span().end(), out);
-  return Linear::Pack(read.precision(), all.View(), {});
+  return Linear::Pack(read.Format(prefix + "qkv"), all.View(), {});
 }
 
 DecoderLayerWeights LoadLayer(const WeightReader& read, const std::string& prefix) {
@@ -100,8 +106,9 @@ DecoderLayerWeights LoadLayer(const WeightReader& read, const std::string& prefi
   // gate_up_proj: the first half of the rows is the gate, the second half the up projection.
   const Mat gate_up = read.Matrix(prefix + "mlp.gate_up_proj.weight");
   const int64_t half = gate_up.rows() / 2;
-  w.gate_up = Linear::PackSiluMul(read.precision(), gate_up.View().Rows(0, half), {},
-                                  gate_up.View().Rows(half, half), {});
+  w.gate_up =
+      Linear::PackSiluMul(read.Format(prefix + "mlp.gate_up_proj"), gate_up.View().Rows(0, half),
+                          {}, gate_up.View().Rows(half, half), {});
   w.down = read.Packed(prefix + "mlp.down_proj");
   return w;
 }
@@ -131,14 +138,16 @@ VisionWeights LoadVisionWeights(const Snapshot& snapshot, Precision precision) {
     w.blocks.push_back(LoadBlock(read, prefix + "blocks." + std::to_string(i) + "."));
   }
   w.post_layernorm = read.Vector(prefix + "post_layernorm.weight");
-  w.downsample = PackDownsample(read.precision(), read.Matrix(prefix + "downsample.weight"),
+  w.downsample = PackDownsample(read.Format(prefix + "downsample"),
+                                read.Matrix(prefix + "downsample.weight"),
                                 read.Vector(prefix + "downsample.bias"));
   w.merger_proj = read.Packed(prefix + "merger.proj");
   w.merger_norm = read.Vector(prefix + "merger.post_projection_norm.weight");
   w.merger_norm_bias = read.Vector(prefix + "merger.post_projection_norm.bias");
   w.merger_gate_up =
-      Linear::PackSiluMul(read.precision(), read.Matrix(prefix + "merger.gate_proj.weight").View(),
-                          {}, read.Matrix(prefix + "merger.up_proj.weight").View(), {});
+      Linear::PackSiluMul(read.Format(prefix + "merger.gate_up"),
+                          read.Matrix(prefix + "merger.gate_proj.weight").View(), {},
+                          read.Matrix(prefix + "merger.up_proj.weight").View(), {});
   w.merger_down = read.Packed(prefix + "merger.down_proj");
   return w;
 }

@@ -49,6 +49,22 @@ void AddReport(OptionTable& table) {
                    .help = "Print everything as one JSON object."});
 }
 
+void AddGroups(OptionTable& table) {
+  const std::string group = "K-groups of int8";
+  table.push_back({.name = "choose-groups", .type = Type::kFlag, .default_value = "false",
+                   .group = group,
+                   .help = "Instead of comparing, measure which group of inputs each product of "
+                           "--model can quantise together, and print the object \"int8\" for the "
+                           "snapshot's platen.json."});
+  table.push_back({.name = "group-bound", .type = Type::kNumber, .default_value = "1",
+                   .value_name = "PERCENT", .group = group,
+                   .help = "The largest group is chosen that adds at most this share of a product's "
+                           "output to the error of the smallest.",
+                   .min = 0, .max = 100});
+  table.push_back({.name = "write", .value_name = "FILE", .group = group,
+                   .help = "Also write the object to FILE."});
+}
+
 }  // namespace
 
 const OptionTable& CompareOptions() {
@@ -56,6 +72,7 @@ const OptionTable& CompareOptions() {
     OptionTable made;
     AddSides(made);
     AddReport(made);
+    AddGroups(made);
     for (const char* name : {"manifest", "pages", "dpi", "max-pixels", "composite-alpha",
                              "granularity", "text-height", "task", "max-new-tokens"}) {
       made.push_back(OcrOption(name, "Pages"));
@@ -71,6 +88,10 @@ const OptionTable& CompareOptions() {
 CompareSides SidesFrom(const Settings& settings) {
   CompareSides sides;
   const bool two_models = !settings.Text("with").empty();
+  if (settings.Flag("choose-groups") && (two_models || !settings.IsDefault("precision"))) {
+    throw Error(ErrorKind::kUsage, {"", "--choose-groups"},
+                "compares f32 and int8 of one model: leave --with and --precision out");
+  }
   sides.a.model = LocateModel(settings.Text("model"));
   sides.b.model = two_models ? settings.Text("with") : sides.a.model;
   const std::vector<std::string> names = settings.List("precision");

@@ -204,6 +204,7 @@ void Linear::Apply(const KernelTable& kernels, ConstMatView x, MatView y, Linear
   assert(x.cols == depth_ && y.cols == columns_ && x.rows == y.rows);
   assert(!silu_mul_ || mode == Mode::kStore);
   if (x.rows == 0) return;
+  if (ws.observer) ws.observer(*this, x);
   if (precision_ == Precision::kF32OpenBlas) {
     ApplyOpenBlas(kernels, x, y, mode);
     return;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -42,11 +43,15 @@ struct WeightFormat {
   }
 };
 
+class Linear;
+
 // Buffers for quantised activations; grow to the largest batch and stay. One Apply at a time.
 struct LinearWorkspace {
   std::vector<int8_t> values;        // [rows, k_padded]
   std::vector<float> scales;         // [rows, groups]
   std::vector<int32_t> corrections;  // [rows, groups]
+  // Sees the input of every Apply, for measurements; may be empty.
+  std::function<void(const Linear& linear, ConstMatView x)> observer;
 };
 
 // Packed weights of one linear layer, and the product with any number of rows. A row of the result

@@ -125,6 +125,48 @@ TEST(CompareTest, FilesOfOneNameInTwoFoldersAreTwoPages) {
   EXPECT_EQ(Json::parse(result.out)["summary"]["pages"], 2);
 }
 
+TEST(CompareTest, GroupsAreChosenOnThePagesAndServeTheModel) {
+  const TempFolder folder;
+  const std::string written = folder / "int8.json";
+  const std::string page = SourcePath("assets/samples/pages/phototest.tif");
+  const ProgramResult result =
+      Compare({page, "--choose-groups", "--group-bound", "0.4", "--json", "--write", written});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Json report = Json::parse(result.out);
+  EXPECT_EQ(report["effects"].size(), 6U);  // five candidates and the choice
+  for (const Json& product : report["products"]) {
+    const std::vector<double> errors = product["errors"];
+    EXPECT_GT(errors.front(), 0) << product;
+    EXPECT_LT(errors.back(), 0.2) << product;
+  }
+  Json plan = Json::parse(ReadFile(written));
+  EXPECT_EQ(plan["int8"], report["int8"]);
+  EXPECT_FALSE(plan["int8"]["groups"].empty());  // so tight a bound needs some
+
+  fs::copy(kMini, folder / "model", fs::copy_options::recursive);
+  Json own = Json::parse(ReadFile(folder / "model/platen.json"));
+  own.update(plan);
+  fs::remove(folder / "model/platen.json");
+  folder.Write("model/platen.json", own.dump());
+  const ProgramResult inspected = RunProgram({"inspect", folder / "model", "--json"});
+  ASSERT_EQ(inspected.exit_code, 0) << inspected.err;
+  EXPECT_TRUE(Contains(inspected.out, plan["int8"]["groups"].begin().key())) << inspected.out;
+  EXPECT_EQ(Compare({page, "--with", folder / "model"}).exit_code, 0);
+}
+
+TEST(CompareTest, AGroupThatNamesNothingIsAnErrorOfTheModel) {
+  const TempFolder folder;
+  fs::copy(kMini, folder / "model", fs::copy_options::recursive);
+  Json own = Json::parse(ReadFile(folder / "model/platen.json"));
+  own["int8"] = {{"groups", {{"model.visual.downsampel", 64}}}};
+  fs::remove(folder / "model/platen.json");
+  folder.Write("model/platen.json", own.dump());
+  const ProgramResult result = Compare({kPage, "--model", folder / "model"});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_TRUE(Contains(result.err, "did you mean model.visual.downsample?")) << result.err;
+  EXPECT_EQ(RunProgram({"inspect", folder / "model"}).exit_code, 3);
+}
+
 TEST(CompareTest, WhatMakesNoSenseIsRefusedWithAReason) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
       {{}, "nothing to read"},
@@ -132,6 +174,8 @@ TEST(CompareTest, WhatMakesNoSenseIsRefusedWithAReason) {
       {{kPage, "--precision", "int8,f32,auto"}, "one name or two"},
       {{kPage, "--precision", "int4"}, "is not one of"},
       {{kPage, "--fail-above", "-1"}, "outside"},
+      {{kPage, "--choose-groups", "--with", kMini}, "leave --with and --precision out"},
+      {{kPage, "--choose-groups", "--precision", "f32,int8"}, "leave --with and --precision out"},
       {{kPage, "--wiht", "x"}, "did you mean --with?"},
   };
   for (const auto& [words, message] : cases) {
