@@ -63,6 +63,9 @@ class Chooser {
           ++failed_pages_;
           WarnOfPage(document, number, error);
         });
+    if (readings_.empty()) {
+      throw Error(ErrorKind::kInput, {"", "--choose-groups"}, "there is no page to measure on");
+    }
     for (const int group : kGroupCandidates) {
       QuantizationPlan plan;
       plan.set_group(group);
