@@ -5,6 +5,7 @@
 
 #include "model/ops/open_blas.h"
 #include "model/ops/parallel.h"
+#include "model/ops/work_observer.h"
 
 namespace platen {
 namespace {
@@ -16,6 +17,24 @@ constexpr int64_t kJobPanels = 4;
 constexpr int64_t kQuantizeRowsPerTask = 16;
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// Tells the observer, if there is one, when a product began and ended.
+class WatchedGemm {
+ public:
+  explicit WatchedGemm(const GemmCall& call) : observer_(CurrentWorkObserver()), call_(call) {
+    if (observer_ != nullptr) start_ns_ = ObserverClockNs();
+  }
+  WatchedGemm(const WatchedGemm&) = delete;
+  WatchedGemm& operator=(const WatchedGemm&) = delete;
+  ~WatchedGemm() {
+    if (observer_ != nullptr) observer_->OnGemm(call_, start_ns_, ObserverClockNs());
+  }
+
+ private:
+  WorkObserver* observer_;
+  GemmCall call_;
+  int64_t start_ns_ = 0;
+};
 
 }  // namespace
 
@@ -200,6 +219,8 @@ void Linear::Apply(const KernelTable& kernels, ConstMatView x, MatView y, Linear
   assert(x.cols == depth_ && y.cols == columns_ && x.rows == y.rows);
   assert(!silu_mul_ || mode == Mode::kStore);
   if (x.rows == 0) return;
+  const WatchedGemm watched(
+      {x.rows, columns_ * (silu_mul_ ? 2 : 1), depth_, PrecisionName(precision_)});
   if (precision_ == Precision::kF32OpenBlas) {
     ApplyOpenBlas(kernels, x, y, mode);
     return;
