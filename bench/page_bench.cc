@@ -1,132 +1,247 @@
 #include "bench/page_bench.h"
 
-#include <time.h>
+#include <stdlib.h>  // mkdtemp
 
-#include <chrono>
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
 #include <memory>
+#include <numeric>
 
-#include "model/forward.h"
+#include "bench/page_image.h"
 #include "model/sequence.h"
+#include "model/support/error.h"
+#include "pipeline/engine_recognizer.h"
+#include "pipeline/run.h"
+#include "stages/layout/layout.h"
 
 namespace platen::bench {
 namespace {
 
-double WallSeconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+constexpr const char* kTaskText = "Text Recognition:";
+// At kBaseDpi; 11 x 10 image tokens of 28 pixels.
+constexpr int kBaseDpi = 150;
+constexpr int kCropWidth = 308;
+constexpr int kCropHeight = 280;
+constexpr double kA4Width = 210 / 25.4, kA4Height = 297 / 25.4;  // inches
+
+int AtDpi(int pixels, int dpi) {
+  return static_cast<int>(std::lround(static_cast<double>(pixels) * dpi / kBaseDpi));
 }
 
-double CoreSeconds() {
-  timespec now = {};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
+int CropWidth(int dpi) { return AtDpi(kCropWidth, dpi); }
+int CropHeight(int dpi) { return AtDpi(kCropHeight, dpi); }
 
-// Adds the time from construction to destruction.
-class Stopwatch {
+// A folder of its own, removed with all its content.
+class ScratchFolder {
  public:
-  Stopwatch(double& wall, double& core)
-      : wall_(wall), core_(core), wall_start_(WallSeconds()), core_start_(CoreSeconds()) {}
-  ~Stopwatch() {
-    wall_ += WallSeconds() - wall_start_;
-    core_ += CoreSeconds() - core_start_;
+  ScratchFolder() {
+    path_ = (std::filesystem::temp_directory_path() / "platen-bench-XXXXXX").string();
+    if (::mkdtemp(path_.data()) == nullptr) {
+      throw Error(ErrorKind::kEnvironment, {path_, ""}, "cannot create a temporary folder");
+    }
   }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
 
  private:
-  double& wall_;
-  double& core_;
-  double wall_start_, core_start_;
+  std::string path_;
 };
 
-PageCost ReadPage(const Model& model, Engine& engine, const PageWorkload& workload) {
-  const ImageProcessor processor(model.config().image_processor);
-  std::vector<std::unique_ptr<Sequence>> owned;
-  std::vector<Sequence*> batch;
-  for (int i = 0; i < workload.crops; ++i) {
-    Request request;
-    request.images.push_back(processor.Prepare(
-        SyntheticImage(static_cast<uint64_t>(i), workload.crop_width, workload.crop_height)));
-    request.task_text = "Text Recognition:";
-    request.max_new_tokens = workload.tokens_per_crop;
-    request.ignore_stop = true;
-    owned.push_back(engine.Prepare(std::move(request)));
-    batch.push_back(owned.back().get());
-  }
-  PageCost cost;
-  {
-    const Stopwatch watch(cost.vision_wall, cost.vision_core);
-    engine.EncodeImages(batch);
-  }
-  {
-    const Stopwatch watch(cost.prefill_wall, cost.prefill_core);
-    for (Sequence* s : batch) {
-      if (!engine.TryReserve(*s)) throw std::bad_alloc();
-    }
-    engine.Prefill(batch);
-  }
-  const Stopwatch watch(cost.decode_wall, cost.decode_core);
-  for (auto& s : owned) engine.Submit(std::move(s));
-  while (engine.live() > 0) engine.Step();
-  return cost;
+// The top-left corner of a crop; they lie in a grid that fills the page.
+struct Corner {
+  int x, y;
+};
+Corner CornerOf(int crop, const Image& page, int dpi) {
+  const int column = crop % PageWorkload::kCropColumns;
+  const int row = crop / PageWorkload::kCropColumns;
+  return {column * (page.width - CropWidth(dpi)) / (PageWorkload::kCropColumns - 1),
+          row * (page.height - CropHeight(dpi)) / (PageWorkload::kCropRows - 1)};
 }
 
-// Room for every crop's prompt, answer and drafts.
-int64_t CacheBytes(const Model& model, const PageWorkload& workload) {
-  constexpr int64_t kPromptAndMargin = 256;
-  const int64_t tokens = workload.crops * (workload.tokens_per_crop + kPromptAndMargin);
-  return tokens * KvPool::TokenBytes(model.config().text, KvTypeOf(model.precision()));
+PageLayout FixedLayout(const Image& page, int dpi) {
+  PageLayout layout;
+  for (int i = 0; i < PageWorkload::kCrops; ++i) {
+    const Corner corner = CornerOf(i, page, dpi);
+    const auto x0 = static_cast<float>(corner.x), y0 = static_cast<float>(corner.y);
+    const auto x1 = static_cast<float>(corner.x + CropWidth(dpi));
+    const auto y1 = static_cast<float>(corner.y + CropHeight(dpi));
+    LayoutLine line;
+    line.quad = {PointF{x0, y0}, PointF{x1, y0}, PointF{x1, y1}, PointF{x0, y1}};
+    line.box = {x0, y0, x1, y1};
+    line.block = i;
+    layout.lines.push_back(line);
+  }
+  return layout;
 }
+
+std::vector<Crop> FixedCrops(const Image& page, const PageLayout& layout, int dpi) {
+  std::vector<Crop> crops;
+  for (int i = 0; i < PageWorkload::kCrops; ++i) {
+    const Corner corner = CornerOf(i, page, dpi);
+    Crop crop;
+    crop.image = Image(CropWidth(dpi), CropHeight(dpi));
+    crop.quad = layout.lines[static_cast<size_t>(i)].quad;
+    crop.line = i;
+    for (int y = 0; y < crop.image.height; ++y) {
+      const uint8_t* from = page.Row(corner.y + y) + ptrdiff_t{3} * corner.x;
+      std::copy_n(from, ptrdiff_t{3} * crop.image.width, crop.image.Row(y));
+    }
+    crops.push_back(std::move(crop));
+  }
+  return crops;
+}
+
+EngineOptions MakeEngineOptions(const PageWorkload& workload) {
+  EngineOptions options;
+  options.draft_length = workload.draft_length;
+  return options;
+}
+
+Request CropRequest(const Model& model, const PageWorkload& workload) {
+  Request request;
+  request.images.push_back(ImageProcessor(model.config().image_processor)
+                               .Prepare(Image(CropWidth(workload.dpi), CropHeight(workload.dpi))));
+  request.task_text = kTaskText;
+  request.max_new_tokens = workload.tokens_per_crop;
+  request.ignore_stop = true;
+  return request;
+}
+
+class PageBench {
+ public:
+  PageBench(const Model& model, const PageWorkload& workload)
+      : model_(model),
+        workload_(workload),
+        detector_(MakeClassicalDetector()),
+        memory_(std::make_unique<MemoryMeter>(1)) {
+    const int width = static_cast<int>(std::lround(kA4Width * workload.dpi));
+    const int height = static_cast<int>(std::lround(kA4Height * workload.dpi));
+    std::filesystem::create_directory(folder_ / "in");
+    for (int i = 0; i < workload.pages; ++i) {
+      const std::string name = "page" + std::to_string(i) + ".jpg";
+      WriteJpeg(DrawPage(static_cast<uint64_t>(i), width, height), folder_ / ("in/" + name));
+      documents_.push_back({folder_ / ("in/" + name), name, ""});
+    }
+  }
+
+  PageRun Run(bool traced) {
+    PageRun run;
+    const Peaks before = MeasureAll();
+    const RunReport report = Read(documents_, traced ? workload_.trace_path : "");
+    const Peaks after = MeasureAll();
+    run.wall_s = report.wall_s;
+    run.core_s = report.cpu_s;
+    for (size_t i = 0; i < run.stage_core_s.size(); ++i) {
+      run.stage_core_s[i] = report.stages[i].thread_cpu_s;
+    }
+    run.steps = static_cast<double>(report.engine.steps);
+    run.sequences = static_cast<double>(report.engine.rounds) / std::max(1.0, run.steps);
+    run.peaks = MedianOf({before, after});
+    return run;
+  }
+
+  void WarmUp() { Read({documents_.front()}, ""); }
+
+ private:
+  Peaks MeasureAll() {
+    Peaks peaks = MeasurePeaks(model_.kernels().name, false);
+    peaks.dram_gbytes_per_s = memory_->GbytesPerSecond();
+    return peaks;
+  }
+
+  RunReport Read(std::vector<InputDocument> documents, const std::string& trace_path) {
+    Engine engine(model_, MakeEngineOptions(workload_));
+    EngineRecognizer recognizer(
+        model_, engine,
+        {.task_text = kTaskText, .max_new_tokens = workload_.tokens_per_crop, .ignore_stop = true});
+    PageTools tools;
+    tools.segment = [this](Image& page) {
+      detector_->Detect(page);
+      return FixedLayout(page, workload_.dpi);
+    };
+    tools.crop = [this](const Image& page, const PageLayout& layout) {
+      return FixedCrops(page, layout, workload_.dpi);
+    };
+    RunOptions options;
+    options.output_dir = folder_ / "out";
+    options.identity = {"bench", {"txt", "md", "json"}};
+    options.version = "bench";
+    options.model_id = "bench";
+    options.source.force = true;
+    options.page.granularity = ReadingConfig::Granularity::kBlock;
+    options.threads = workload_.threads;
+    options.slots = workload_.slots;
+    options.trace_path = trace_path;
+    RunTools run_tools{[](const std::string& path) { return DocumentReader::Open(path, {}); },
+                       tools, recognizer, [] { return false; }, nullptr};
+    std::filesystem::create_directories(options.output_dir);
+    const RunReport report = platen::Run(options, run_tools, std::move(documents));
+    if (report.totals.pages_failed > 0) {
+      throw Error(ErrorKind::kEnvironment, {}, "a page failed: " + report.failures.front().error);
+    }
+    return report;
+  }
+
+  const Model& model_;
+  const PageWorkload& workload_;
+  ScratchFolder folder_;
+  std::unique_ptr<LayoutDetector> detector_;
+  std::unique_ptr<MemoryMeter> memory_;
+  std::vector<InputDocument> documents_;
+};
 
 }  // namespace
 
-PageOperations CountOperations(const ModelConfig& config, const PageWorkload& workload) {
-  const ImageProcessor processor(config.image_processor);
-  const ResizeTarget target =
-      SmartResize(workload.crop_width, workload.crop_height, config.image_processor);
-  const int side = config.image_processor.patch_size;
-  const double patches = static_cast<double>(target.width / side) * (target.height / side);
-  const VisionConfig& v = config.vision;
-  const TextConfig& t = config.text;
-  const double c = v.hidden_size;
-  const double d = t.hidden_size;
-  const double crops = workload.crops;
-
-  PageOperations ops;
-  ops.image_tokens = static_cast<int>(crops * patches / 4);
-  const double block = c * 3 * c + c * c + 3 * c * v.intermediate_size;
-  const double tail = 4 * c * d + d * d + 3 * d * v.merger_intermediate_size();
-  ops.vision_linear =
-      2 * crops * (patches * (v.patch_values() * c + v.depth * block) + patches / 4 * tail);
-  ops.vision_attention = 4 * crops * patches * patches * c * v.depth;
-
-  const double layer =
-      d * (t.q_size() + 2 * t.kv_size()) + t.q_size() * d + 3 * d * t.intermediate_size;
-  const double head = d * t.vocab_size;
-  constexpr double kPromptText = 12;
-  const double prompt = patches / 4 + kPromptText;
-  const double draft = workload.draft_length > 0 ? 2 * d * d + layer : 0;
-  ops.prefill_linear = 2 * crops * (prompt * (t.num_layers * layer + draft) + head);
-  ops.decode_linear = 2 * crops * (workload.tokens_per_crop - 1) * (t.num_layers * layer + head);
-  return ops;
+double PageRun::other_core_s() const {
+  return core_s - std::accumulate(stage_core_s.begin(), stage_core_s.end(), 0.0);
 }
 
-double LimitSeconds(const PageOperations& ops, const Peaks& peaks, Precision precision) {
-  const double linear = ops.vision_linear + ops.prefill_linear + ops.decode_linear;
-  const double rate = precision == Precision::kInt8 ? peaks.int8_gops : peaks.f32_gflops;
-  return linear / (rate * 1e9) + ops.vision_attention / (peaks.f32_gflops * 1e9);
+PageShape ShapeOf(const Model& model, const PageWorkload& workload) {
+  const Engine engine(model, MakeEngineOptions(workload));
+  Request request = CropRequest(model, workload);
+  const int64_t patches = request.images.front().grid.num_patches();
+  const auto sequence = engine.Prepare(std::move(request));
+  PageShape shape;
+  shape.patches.assign(PageWorkload::kCrops, patches);
+  shape.prompts.assign(PageWorkload::kCrops, sequence->prompt_len());
+  shape.image_tokens = int64_t{PageWorkload::kCrops} * sequence->result.image_tokens;
+  shape.output_tokens = int64_t{PageWorkload::kCrops} * workload.tokens_per_crop;
+  return shape;
 }
 
-std::vector<PageCost> RunPageBench(const Model& model, const PageWorkload& workload,
-                                   int repetitions) {
-  EngineOptions options;
-  options.draft_length = workload.draft_length;
-  options.kv_cache_bytes = CacheBytes(model, workload);
-  Engine engine(model, options);
-  ReadPage(model, engine, workload);
-  std::vector<PageCost> costs;
-  for (int i = 0; i < repetitions; ++i) costs.push_back(ReadPage(model, engine, workload));
-  return costs;
+PageLimit LimitOfPage(const ModelConfig& config, const PageShape& shape, double steps_per_page,
+                      const Peaks& peaks, Precision precision) {
+  PageLimit limit;
+  limit.vision = LimitOf(VisionWork(config, shape.patches, precision), peaks, precision);
+  limit.prefill = LimitOf(PrefillWork(config, shape.prompts, precision), peaks, precision);
+  // The first token comes from prefill.
+  const int64_t rounds = shape.output_tokens / static_cast<int64_t>(shape.prompts.size()) - 1;
+  for (int64_t i = 0; i < rounds; ++i) {
+    std::vector<int64_t> contexts = shape.prompts;
+    for (int64_t& context : contexts) context += i + 1;
+    const Limit round = LimitOf(DecodeWork(config, contexts, precision), peaks, precision);
+    limit.decode.compute_s += round.compute_s;
+    limit.decode.memory_s += round.memory_s;
+  }
+  // Sequences of several pages share a step and its weights.
+  const Limit weights = LimitOf(DecodeWork(config, {}, precision), peaks, precision);
+  limit.decode.memory_s += (steps_per_page - static_cast<double>(rounds)) * weights.memory_s;
+  return limit;
+}
+
+std::vector<PageRun> RunPageBench(const Model& model, const PageWorkload& workload,
+                                  int repetitions) {
+  PageBench bench(model, workload);
+  bench.WarmUp();
+  std::vector<PageRun> runs;
+  for (int i = 0; i < repetitions; ++i) runs.push_back(bench.Run(i + 1 == repetitions));
+  return runs;
 }
 
 }  // namespace platen::bench

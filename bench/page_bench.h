@@ -1,48 +1,75 @@
-// What one page of a fixed workload costs: A4 at 150 dpi in 20 equal crops, 2,200 image tokens, 700
-// output tokens, stop tokens ignored. Runs the engine's three stages one after the other on one
-// page at a time; reading files, layout and writing are not in it.
+// What a page costs, through the whole pipeline, for a workload that is the same for every model:
+// A4 pages in 20 equal crops, 35 tokens read from each, stop tokens ignored. At 150 dpi GLM-OCR
+// makes 2,200 image tokens of a page.
+//
+// The pages are gray JPEG files. They are decoded, the layout runs and is then replaced by the 20
+// crops, and the results are written and synced to disk: what is measured is `platen ocr`
+// (pipeline/run.h) with other tools in two places.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <string>
 #include <vector>
 
-#include "bench/peaks.h"
+#include "bench/operations.h"
 #include "model/model.h"
+#include "pipeline/telemetry.h"
 
 namespace platen::bench {
 
 struct PageWorkload {
-  int crops = 20;
-  int crop_width = 308;  // pixels; 11 x 10 image tokens a crop
-  int crop_height = 280;
+  int dpi = 150;
+  int pages = 4;  // of one run
   int tokens_per_crop = 35;
   int draft_length = 0;  // the batch is full: plain decoding
+  int slots = 8;         // pages in memory
+  int threads = 1;
+  std::string trace_path;  // of the last run; empty: none
+
+  static constexpr int kCropColumns = 4;
+  static constexpr int kCropRows = 5;
+  static constexpr int kCrops = kCropColumns * kCropRows;
 };
 
-// Times in seconds. With several threads wall and core time differ.
-struct PageCost {
-  double vision_wall = 0, vision_core = 0;
-  double prefill_wall = 0, prefill_core = 0;
-  double decode_wall = 0, decode_core = 0;
+// Sizes of one page in the model's units.
+struct PageShape {
+  std::vector<int64_t> patches;  // of each crop
+  std::vector<int64_t> prompts;  // tokens, image tokens included
+  int64_t image_tokens = 0;
+  int64_t output_tokens = 0;
+};
+PageShape ShapeOf(const Model& model, const PageWorkload& workload);
 
-  double wall() const { return vision_wall + prefill_wall + decode_wall; }
-  double core() const { return vision_core + prefill_core + decode_core; }
+// One run over `workload.pages` pages. Core-seconds are CPU time.
+struct PageRun {
+  double wall_s = 0;
+  double core_s = 0;
+  std::array<double, kNumStages> stage_core_s = {};  // of the threads that ran the stages
+  double steps = 0;                                  // of decoding
+  double sequences = 0;                              // decoded in a step, mean
+  Peaks peaks;  // of one core, the better of before and after the run
+
+  // What no stage accounts for: other threads' tiles, scheduling, the program around.
+  double other_core_s() const;
 };
 
-// Multiply-adds of one page times two, from the model's sizes.
-struct PageOperations {
-  double vision_linear = 0;
-  double vision_attention = 0;
-  double prefill_linear = 0;  // with the draft layer's warm-up, if drafts are on
-  double decode_linear = 0;
-  int image_tokens = 0;
+// Least core-seconds of one page: the three parts one after the other.
+struct PageLimit {
+  Limit vision, prefill, decode;
+  double seconds() const { return vision.seconds() + prefill.seconds() + decode.seconds(); }
+  // If weights cost nothing to read.
+  double compute_seconds() const { return vision.compute_s + prefill.compute_s + decode.compute_s; }
 };
-PageOperations CountOperations(const ModelConfig& config, const PageWorkload& workload);
+// The weights are read once a page by vision and by prefill, and by every one of `steps_per_page`
+// decoding steps.
+PageLimit LimitOfPage(const ModelConfig& config, const PageShape& shape, double steps_per_page,
+                      const Peaks& peaks, Precision precision);
 
-// Core-seconds if every linear ran at the peak of its precision and attention at the f32 peak.
-double LimitSeconds(const PageOperations& operations, const Peaks& peaks, Precision precision);
-
-// One cost per repetition, after one page that is not counted.
-std::vector<PageCost> RunPageBench(const Model& model, const PageWorkload& workload,
-                                   int repetitions);
+// `repetitions` runs, after one page that is not counted. Writes into a folder of its own below the
+// system's temporary folder and removes it. Throws Error(kEnvironment) if it cannot, and if a page
+// fails.
+std::vector<PageRun> RunPageBench(const Model& model, const PageWorkload& workload,
+                                  int repetitions);
 
 }  // namespace platen::bench

@@ -1,34 +1,98 @@
 #include "bench/peaks.h"
 
+#include <cpuid.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <barrier>
 #include <chrono>
-#include <cstdint>
-#include <vector>
+#include <cstring>
+#include <new>
+#include <numeric>
+#include <thread>
+
+#include "bench/spread.h"
 
 namespace platen::bench {
 namespace {
+
+constexpr size_t kMeterBytes = size_t{512} << 20;
+constexpr int kMeterReads = 3;
+constexpr std::align_val_t kHugePage{2 << 20};
 
 double SecondsNow() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Best rate of reading 768 MiB, three times.
-double MeasureDramRead() {
-  constexpr size_t kWords = size_t{96} << 20;
-  std::vector<uint64_t> memory(kWords, 1);
-  double best = 0;
-  uint64_t sum = 0;
-  for (int run = 0; run < 3; ++run) {
-    const double start = SecondsNow();
-    uint64_t part[8] = {};
-    for (size_t i = 0; i < kWords; i += 8) {
-      for (size_t j = 0; j < 8; ++j) part[j] += memory[i + j];
-    }
-    for (const uint64_t p : part) sum += p;
-    best = std::max(best, static_cast<double>(kWords * sizeof(uint64_t)) / (SecondsNow() - start));
+// The sum of what `measure(thread)` gives on so many threads that start together.
+template <class Measure>
+double OnThreads(int threads, const Measure& measure) {
+  if (threads == 1) return measure(0);
+  std::vector<double> rates(static_cast<size_t>(threads));
+  std::barrier start(threads);
+  std::vector<std::jthread> workers;
+  for (int i = 0; i < threads; ++i) {
+    workers.emplace_back([&, i] {
+      start.arrive_and_wait();
+      rates[static_cast<size_t>(i)] = measure(i);
+    });
   }
+  workers.clear();  // joins
+  return std::accumulate(rates.begin(), rates.end(), 0.0);
+}
+
+// For CPUs without AVX2.
+uint64_t ReadPlain(const uint8_t* memory, size_t bytes) {
+  const auto* words = reinterpret_cast<const uint64_t*>(memory);
+  uint64_t sum = 0;
+  for (size_t i = 0; i < bytes / sizeof(uint64_t); ++i) sum += words[i];
+  return sum;
+}
+
+double ReadRate(const uint8_t* memory) {
+  const double start = SecondsNow();
+  const uint64_t sum = __builtin_cpu_supports("avx2") ? ReadStreams256(memory, kMeterBytes)
+                                                      : ReadPlain(memory, kMeterBytes);
   asm volatile("" : : "r"(sum));
-  return best;
+  return static_cast<double>(kMeterBytes) / (SecondsNow() - start);
+}
+
+bool CpuHasAmxBf16() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d >> 22 & 1) != 0;
+}
+
+using PeakLoop = double (*)(int runs);
+struct Unit {
+  const char* instruction = "";
+  PeakLoop loop = nullptr;
+};
+
+Unit Int8Unit(const std::string& table) {
+  if (table == "amx") return {"tdpbsud", AmxPeak};
+  if (table == "avx512-vnni") return {"vpdpbusd 512", VnniPeak};
+  if (table == "avx512" || table == "avx2") return {"vpmaddwd 256", Madd256Peak};
+  return {"scalar", MultiplyAddScalarPeak};
+}
+
+Unit F32Unit(const std::string& table) {
+  if (table == "amx" || table.starts_with("avx512")) return {"vfmadd231ps 512", Fma512Peak};
+  if (table == "avx2") return {"vfmadd231ps 256", Fma256Peak};
+  return {"scalar", MultiplyAddScalarPeak};
+}
+
+Unit Bf16Unit(const std::string& table) {
+  if (table == "amx" && CpuHasAmxBf16()) return {"tdpbf16ps", AmxBf16Peak};
+  if ((table == "amx" || table.starts_with("avx512")) && __builtin_cpu_supports("avx512bf16")) {
+    return {"vdpbf16ps 512", Bf16DotPeak};
+  }
+  return {};
+}
+
+double Gops(const Unit& unit, int threads) {
+  if (unit.loop == nullptr) return 0;
+  return OnThreads(threads, [&](int) { return unit.loop(kManyRuns); }) * 1e-9;
 }
 
 }  // namespace
@@ -48,43 +112,53 @@ double MultiplyAddScalarPeak(int runs) {
   return best;
 }
 
-Peaks MeasurePeaks(const std::string& table_name, bool memory) {
+MemoryMeter::MemoryMeter(int threads) {
+  for (int i = 0; i < threads; ++i) {
+    buffers_.emplace_back(static_cast<uint8_t*>(::operator new(kMeterBytes, kHugePage)));
+    madvise(buffers_.back().get(), kMeterBytes, MADV_HUGEPAGE);  // a wish; without it, slower
+    std::memset(buffers_.back().get(), 1, kMeterBytes);
+  }
+}
+
+void MemoryMeter::Free::operator()(uint8_t* memory) const { ::operator delete(memory, kHugePage); }
+
+double MemoryMeter::GbytesPerSecond() {
+  double best = 0;
+  for (int run = 0; run < kMeterReads; ++run) {
+    const auto read = [&](int i) { return ReadRate(buffers_[static_cast<size_t>(i)].get()); };
+    best = std::max(best, OnThreads(static_cast<int>(buffers_.size()), read));
+  }
+  return best * 1e-9;
+}
+
+Peaks MeasurePeaks(const std::string& table_name, bool memory, int threads) {
+  const Unit int8 = Int8Unit(table_name), f32 = F32Unit(table_name), bf16 = Bf16Unit(table_name);
   Peaks peaks;
-  if (table_name == "amx") {
-    peaks.int8_instruction = "tdpbsud";
-    peaks.int8_gops = AmxPeak() * 1e-9;
-  } else if (table_name == "avx512-vnni") {
-    peaks.int8_instruction = "vpdpbusd 512";
-    peaks.int8_gops = VnniPeak() * 1e-9;
-  } else if (table_name == "avx512" || table_name == "avx2") {
-    peaks.int8_instruction = "vpmaddwd 256";
-    peaks.int8_gops = Madd256Peak() * 1e-9;
-  } else {
-    peaks.int8_instruction = "scalar";
-    peaks.int8_gops = MultiplyAddScalarPeak() * 1e-9;
-  }
-  if (table_name == "amx" || table_name.starts_with("avx512")) {
-    peaks.f32_instruction = "vfmadd231ps 512";
-    peaks.f32_gflops = Fma512Peak() * 1e-9;
-  } else if (table_name == "avx2") {
-    peaks.f32_instruction = "vfmadd231ps 256";
-    peaks.f32_gflops = Fma256Peak() * 1e-9;
-  } else {
-    peaks.f32_instruction = "scalar";
-    peaks.f32_gflops = MultiplyAddScalarPeak() * 1e-9;
-  }
-  if (memory) peaks.dram_gbytes_per_s = MeasureDramRead() * 1e-9;
+  peaks.int8_instruction = int8.instruction;
+  peaks.int8_gops = Gops(int8, threads);
+  peaks.f32_instruction = f32.instruction;
+  peaks.f32_gflops = Gops(f32, threads);
+  peaks.bf16_instruction = bf16.instruction;
+  peaks.bf16_gflops = Gops(bf16, threads);
+  peaks.cache_bytes = static_cast<double>(std::max(0L, sysconf(_SC_LEVEL3_CACHE_SIZE)));
+  if (memory) peaks.dram_gbytes_per_s = MemoryMeter(threads).GbytesPerSecond();
   return peaks;
 }
 
 double MeasurePeakNow(const std::string& table_name, bool int8) {
   constexpr int kRuns = 4;
-  const bool avx512 = table_name == "amx" || table_name.starts_with("avx512");
-  if (int8 && table_name == "amx") return AmxPeak(kRuns) * 1e-9;
-  if (int8 && table_name == "avx512-vnni") return VnniPeak(kRuns) * 1e-9;
-  if (int8 && table_name != "scalar") return Madd256Peak(kRuns) * 1e-9;
-  if (avx512) return Fma512Peak(kRuns) * 1e-9;
-  return (table_name == "avx2" ? Fma256Peak(kRuns) : MultiplyAddScalarPeak(kRuns)) * 1e-9;
+  return (int8 ? Int8Unit(table_name) : F32Unit(table_name)).loop(kRuns) * 1e-9;
+}
+
+Peaks MedianOf(const std::vector<Peaks>& peaks) {
+  Peaks median = peaks.at(0);
+  for (double Peaks::*rate :
+       {&Peaks::int8_gops, &Peaks::f32_gflops, &Peaks::bf16_gflops, &Peaks::dram_gbytes_per_s}) {
+    std::vector<double> values;
+    for (const Peaks& p : peaks) values.push_back(p.*rate);
+    median.*rate = SpreadOf(values).median;
+  }
+  return median;
 }
 
 }  // namespace platen::bench

@@ -1,38 +1,70 @@
-// What this machine can do at most, measured with register-only loops and one long read of memory.
+// What this machine can do at most, measured with register-only loops and long reads of memory.
 //
 // Every speed platen reports is a share of these, measured in the same run: the machines are shared
 // and their CPUs differ.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace platen::bench {
 
+// Rates of `threads` cores working at the same time.
 struct Peaks {
   std::string int8_instruction;  // "tdpbsud", "vpdpbusd 512", ...
-  double int8_gops = 0;          // one core; multiply and add counted
+  double int8_gops = 0;          // multiply and add counted, as in all rates
   std::string f32_instruction;
-  double f32_gflops = 0;         // one core
-  double dram_gbytes_per_s = 0;  // read by one core, far beyond the last-level cache
+  double f32_gflops = 0;
+  std::string bf16_instruction;  // empty: the CPU has none that this kernel table could use
+  double bf16_gflops = 0;
+  double dram_gbytes_per_s = 0;  // 0: not measured
+  double cache_bytes = 0;        // size of the last-level cache; 0: not known
 };
 
 // Peaks of the instruction set a kernel table uses ("amx", "avx512-vnni", "avx512", "avx2",
-// "scalar"). Takes
-// about 20 ms without memory, 0.3 s with.
-Peaks MeasurePeaks(const std::string& table_name, bool memory);
+// "scalar"). With `memory`, also the rate of a MemoryMeter made for this call. Takes about 20 ms
+// without memory, half a second with.
+Peaks MeasurePeaks(const std::string& table_name, bool memory, int threads = 1);
+
+// Medians of the rates (of two, the better one); at least one element.
+Peaks MedianOf(const std::vector<Peaks>& peaks);
+
+// Reads memory far beyond the last-level cache, one buffer for each thread: in four streams with
+// prefetch, from huge pages where the system gives them, which is twice as fast as one plain loop.
+// Holds the buffers, so that measuring again is quick (about 0.1 s).
+class MemoryMeter {
+ public:
+  explicit MemoryMeter(int threads);
+  // Best of a few reads, all threads together.
+  double GbytesPerSecond();
+
+ private:
+  struct Free {
+    void operator()(uint8_t* memory) const;
+  };
+  std::vector<std::unique_ptr<uint8_t, Free>> buffers_;
+};
 
 // GOPS of the int8 or f32 loop in the first moments after something else: at the clock a heavy load
 // leaves, which is lower than the best one. 0.4 ms (AMX 2 ms).
 double MeasurePeakNow(const std::string& table_name, bool int8);
 
 // Register-only loops, in files of their own because of their compiler flags: the best of `runs` of
-// 0.1 ms, operations per second.
+// 0.1 ms, operations per second of the calling thread. The CPU must have the instructions.
 constexpr int kManyRuns = 40;
 double AmxPeak(int runs = kManyRuns);
+double AmxBf16Peak(int runs = kManyRuns);
 double VnniPeak(int runs = kManyRuns);
+double Bf16DotPeak(int runs = kManyRuns);
 double Fma512Peak(int runs = kManyRuns);
 double Madd256Peak(int runs = kManyRuns);
 double Fma256Peak(int runs = kManyRuns);
 double MultiplyAddScalarPeak(int runs = kManyRuns);
+
+// Reads `bytes` (a multiple of 256) in four streams; returns something that depends on all of them.
+uint64_t ReadStreams256(const uint8_t* memory, size_t bytes);
 
 }  // namespace platen::bench

@@ -1,5 +1,6 @@
 // Register-only peaks of AVX2 with FMA: 12 independent accumulators hide the latency. The registers
 // are named in the assembly, so that no compiler can spill them.
+#include <immintrin.h>
 #include <time.h>
 
 #include "bench/peaks.h"
@@ -32,5 +33,21 @@ namespace {
 double Madd256Peak(int runs) { return BestRate(12 * 32.0, runs, PLATEN_LOOP(PLATEN_MADD)); }
 
 double Fma256Peak(int runs) { return BestRate(12 * 16.0, runs, PLATEN_LOOP(PLATEN_FMA)); }
+
+uint64_t ReadStreams256(const uint8_t* memory, size_t bytes) {
+  constexpr size_t kStreams = 4, kLine = 64, kAhead = 1024;
+  const size_t length = bytes / kStreams;
+  __m256i sum = _mm256_setzero_si256();
+  for (size_t i = 0; i < length; i += kLine) {
+    for (size_t s = 0; s < kStreams; ++s) {
+      const uint8_t* line = memory + s * length + i;
+      _mm_prefetch(reinterpret_cast<const char*>(line) + kAhead, _MM_HINT_T0);
+      const __m256i first = _mm256_load_si256(reinterpret_cast<const __m256i*>(line));
+      const __m256i second = _mm256_load_si256(reinterpret_cast<const __m256i*>(line) + 1);
+      sum = _mm256_or_si256(sum, _mm256_or_si256(first, second));
+    }
+  }
+  return static_cast<uint64_t>(_mm256_extract_epi64(sum, 0));
+}
 
 }  // namespace platen::bench

@@ -42,6 +42,7 @@ std::unique_ptr<Reading> EngineRecognizer::Prepare(const Image& crop) {
   request.task_text = options_.task_text;
   request.max_new_tokens = options_.max_new_tokens;
   request.repetition_penalty = options_.repetition_penalty;
+  request.ignore_stop = options_.ignore_stop;
 
   auto reading = std::make_unique<EngineReading>(engine_);
   reading->patches = request.images.front().grid.num_patches();

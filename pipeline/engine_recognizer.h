@@ -14,6 +14,7 @@ struct RecognitionOptions {
   std::string task_text;     // the prompt that follows each crop
   int max_new_tokens = 0;    // 0: derived from the size of the crop
   float repetition_penalty = 1.0F;
+  bool ignore_stop = false;  // for measurements: every crop gives exactly max_new_tokens
 };
 
 // `model` and `engine` outlive the recogniser and everything it hands out.

@@ -2,6 +2,7 @@
 
 #include <tbb/flow_graph.h>
 
+#include <map>
 #include <tuple>
 #include <vector>
 
@@ -10,7 +11,6 @@ namespace {
 
 namespace flow = tbb::flow;
 
-using Admitted = std::tuple<PageJob, PageSlot*>;
 using Page = PageSlot*;
 
 // What a recognition stage receives: something to work on later, a tick from itself to work on what
@@ -25,16 +25,20 @@ struct RegionMail {
   Region* region = nullptr;
 };
 
-// Pages that are nearly done go before pages that have just begun, so that they drain before new
-// ones pile up: a freed slot is worth more than a filled one.
+// Decoding comes last: a step costs nearly the same for one page's regions as for many pages', so
+// all pages in memory are made ready first and share its batch (docs/PERFORMANCE.md). Their number is
+// bounded by the slots. Before it, what is nearest to decoding goes first. What is decoded is written
+// at once, which frees its slot. Every node has a priority: tasks without one would wait for all
+// others.
 enum Priority : flow::node_priority_t {
-  kDecodeImagePriority = 1,
-  kLayoutPriority = 2,
-  kPreprocessPriority = 3,
-  kVisionPriority = 4,
-  kPrefillPriority = 5,
-  kDecodePriority = 6,
-  kWritePriority = 7,
+  kDecodePriority = 1,
+  kSourcePriority = 2,
+  kDecodeImagePriority = 3,
+  kLayoutPriority = 4,
+  kPreprocessPriority = 5,
+  kVisionPriority = 6,
+  kPrefillPriority = 7,
+  kWritePriority = 8,
 };
 
 }  // namespace
@@ -47,22 +51,23 @@ enum Priority : flow::node_priority_t {
 void RunGraph(const GraphStages& stages, int num_slots) {
   flow::graph g;
 
-  flow::input_node<PageJob> source(g, [&](tbb::flow_control& control) {
-    std::optional<PageJob> job = stages.source.Next();
-    if (!job) control.stop();
-    return job.value_or(PageJob());
-  });
+  // A free slot comes in and leaves with a page, or is laid aside when there are no more.
+  using SourceNode = flow::multifunction_node<Page, std::tuple<Page>>;
+  SourceNode source(
+      g, flow::serial,
+      [&](Page slot, SourceNode::output_ports_type& out) {
+        std::optional<PageJob> job = stages.source.Next();
+        if (!job) return;
+        slot->job = std::move(*job);
+        std::get<0>(out).try_put(slot);
+      },
+      kSourcePriority);
 
-  flow::buffer_node<Page> free_slots(g);
-  flow::join_node<Admitted, flow::reserving> admit(g);  // a page enters only with a free slot
-
-  flow::function_node<Admitted, Page> decode_image(
+  flow::function_node<Page, Page> decode_image(
       g, flow::unlimited,
-      [&](const Admitted& admitted) {
-        const auto& [job, slot] = admitted;
-        slot->job = job;
-        stages.page.DecodeImage(*slot);
-        return slot;
+      [&](Page page) {
+        stages.page.DecodeImage(*page);
+        return page;
       },
       kDecodeImagePriority);
 
@@ -138,20 +143,27 @@ void RunGraph(const GraphStages& stages, int num_slots) {
       },
       kWritePriority);
 
-  flow::sequencer_node<Page> in_order(g, [](Page page) { return page->job.sequence; });
-
-  flow::function_node<Page, Page> write(
+  // Pages are written in order; those that are ready early wait here. (A sequencer_node would pass
+  // them on by tasks without priority.)
+  using WriteNode = flow::multifunction_node<Page, std::tuple<Page>>;
+  std::map<uint64_t, Page> early;
+  uint64_t next_to_write = 0;
+  WriteNode write(
       g, flow::serial,
-      [&](Page page) {
-        stages.sink.Write(*page);
-        page->Clear();
-        return page;
+      [&](Page finished, WriteNode::output_ports_type& out) {
+        early.emplace(finished->job.sequence, finished);
+        while (!early.empty() && early.begin()->first == next_to_write) {
+          Page page = early.begin()->second;
+          early.erase(early.begin());
+          ++next_to_write;
+          stages.sink.Write(*page);
+          page->Clear();
+          std::get<0>(out).try_put(page);
+        }
       },
       kWritePriority);
 
-  flow::make_edge(source, flow::input_port<0>(admit));
-  flow::make_edge(free_slots, flow::input_port<1>(admit));
-  flow::make_edge(admit, decode_image);
+  flow::make_edge(flow::output_port<0>(source), decode_image);
   flow::make_edge(decode_image, layout);
   flow::make_edge(layout, preprocess);
   flow::make_edge(flow::output_port<0>(preprocess), vision_encode);
@@ -163,16 +175,14 @@ void RunGraph(const GraphStages& stages, int num_slots) {
   flow::make_edge(flow::output_port<0>(speculative_decode), assemble);
   flow::make_edge(flow::output_port<1>(speculative_decode), speculative_decode);  // tick: next round
   flow::make_edge(flow::output_port<2>(speculative_decode), prefill);           // blocks were freed
-  flow::make_edge(assemble, in_order);
-  flow::make_edge(in_order, write);
-  flow::make_edge(write, free_slots);                                           // the slot goes home
+  flow::make_edge(assemble, write);
+  flow::make_edge(flow::output_port<0>(write), source);                         // the slot goes home
 
   std::vector<PageSlot> slots(static_cast<size_t>(num_slots));
   for (size_t i = 0; i < slots.size(); ++i) {
     slots[i].index = static_cast<int>(i);
-    free_slots.try_put(&slots[i]);
+    source.try_put(&slots[i]);
   }
-  source.activate();
   g.wait_for_all();
 }
 

@@ -14,7 +14,7 @@ RunReport Run(const RunOptions& options, const RunTools& tools,
 
   Ledger ledger(options.output_dir, options.identity);
   ledger.RecordRun(options.version, options.model_id);
-  Telemetry telemetry(options.trace_path);
+  Telemetry telemetry(options.trace_path, options.threads);
   ProgressCounters counters(tools.observer);
   PageSource source(std::move(documents), options.source, ledger, tools.open, tools.interrupted,
                     counters);
@@ -28,6 +28,7 @@ RunReport Run(const RunOptions& options, const RunTools& tools,
   arena.execute([&] { RunGraph({source, page, vision, prefill, decode, sink}, options.slots); });
 
   RunReport report;
+  report.trace_error = telemetry.FinishTrace();
   report.totals = counters.Snapshot();
   report.interrupted = tools.interrupted();
   report.failures = sink.failures();

@@ -37,16 +37,17 @@ struct RunTools {
   PageSource::OpenReader open;
   PageTools page;
   Recognizer& recognizer;
-  std::function<bool()> interrupted;     // asked before each page
-  ProgressCounters::Observer observer;   // may be empty
+  std::function<bool()> interrupted;    // asked before each page
+  ProgressCounters::Observer observer;  // may be empty
 };
 
 struct RunReport {
   Progress totals;
   bool interrupted = false;
-  std::vector<Failure> failures;   // the first of them
+  std::vector<Failure> failures;  // the first of them
   int64_t failures_not_listed = 0;
   std::array<StageTime, kNumStages> stages;
+  std::string trace_error;  // not empty: why the trace is not complete
   EngineStats engine;       // of this run, if the recogniser is new
   double wall_s = 0;
   double cpu_s = 0;           // of this process, all threads
@@ -54,9 +55,9 @@ struct RunReport {
   int64_t peak_memory_bytes = 0;
 };
 
-// Reads the documents and writes their outputs below options.output_dir. Returns when all is written
-// or, interrupted, when the pages in flight are. Throws Error(kEnvironment) when the output folder
-// or the ledger cannot be written; what is finished stays finished.
+// Reads the documents and writes their outputs below options.output_dir. Returns when all is
+// written or, interrupted, when the pages in flight are. Throws Error(kEnvironment) when the output
+// folder or the ledger cannot be written; what is finished stays finished.
 RunReport Run(const RunOptions& options, const RunTools& tools,
               std::vector<InputDocument> documents);
 

@@ -3,12 +3,6 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include <cerrno>
-#include <nlohmann/json.hpp>
-#include <system_error>
-
-#include "model/support/error.h"
-
 namespace platen {
 namespace {
 
@@ -33,56 +27,37 @@ constexpr int kTracksPerStage = 1000;
 
 const char* StageName(Stage stage) {
   static constexpr std::array<const char*, kNumStages> kNames = {
-      "decode_image", "layout",   "preprocess",         "vision_encode",
-      "prefill",      "speculative_decode", "assemble", "write"};
+      "decode_image",       "layout",   "preprocess", "vision_encode", "prefill",
+      "speculative_decode", "assemble", "write"};
   return kNames[static_cast<size_t>(stage)];
 }
 
-TraceFile::TraceFile(const std::string& path) : origin_ns_(WallNowNs()) {
-  file_ = std::fopen(path.c_str(), "we");
-  if (file_ == nullptr) {
-    throw Error(ErrorKind::kEnvironment, {path, ""},
-                "cannot write the trace: " + std::generic_category().message(errno));
+Telemetry::Telemetry(const std::string& trace_path, int threads) {
+  if (trace_path.empty()) return;
+  trace_ = std::make_unique<TraceFile>(trace_path);
+  workers_ = std::make_unique<WorkerTrace>(*trace_, threads);
+}
+
+void Telemetry::BeginSpan() {
+  if (workers_) workers_->BeginStage();
+}
+
+void Telemetry::EndSpan(Stage stage, int track, const std::string& label,
+                        const std::string& details, int64_t start_ns, int64_t end_ns) {
+  if (!trace_) return;
+  const std::string name = StageName(stage);
+  const TraceFile::Track place = {TraceFile::Group::kStages,
+                                  static_cast<int>(stage) * kTracksPerStage + track + 1,
+                                  track < 0 ? name : name + ", slot " + std::to_string(track)};
+  trace_->Add(place, {label, StageName(stage), details, start_ns, end_ns});
+  if (workers_) {
+    workers_->EndStage({name + " " + label, "stage", details, start_ns, end_ns});
   }
-  std::fputs("[", file_);
-  for (int stage = 0; stage < kNumStages; ++stage) {
-    const nlohmann::json name = {
-        {"ph", "M"},
-        {"name", "thread_name"},
-        {"pid", 1},
-        {"tid", stage * kTracksPerStage},
-        {"args", {{"name", StageName(static_cast<Stage>(stage))}}}};
-    Write(name.dump());
-  }
 }
 
-TraceFile::~TraceFile() {
-  std::fputs("\n]\n", file_);
-  std::fclose(file_);
-}
-
-void TraceFile::Span(Stage stage, int track, const std::string& label, const std::string& details,
-                     int64_t start_ns, int64_t end_ns) {
-  nlohmann::json event = {{"ph", "X"},
-                          {"name", label},
-                          {"cat", StageName(stage)},
-                          {"pid", 1},
-                          {"tid", static_cast<int>(stage) * kTracksPerStage + track + 1},
-                          {"ts", static_cast<double>(start_ns - origin_ns_) / 1000.0},
-                          {"dur", static_cast<double>(end_ns - start_ns) / 1000.0}};
-  event["args"] = nlohmann::json::parse(details, nullptr, false);
-  const std::lock_guard lock(mutex_);
-  Write(event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-}
-
-void TraceFile::Write(const std::string& event) {
-  std::fputs(first_ ? "\n" : ",\n", file_);
-  first_ = false;
-  std::fputs(event.c_str(), file_);
-}
-
-Telemetry::Telemetry(const std::string& trace_path) {
-  if (!trace_path.empty()) trace_ = std::make_unique<TraceFile>(trace_path);
+std::string Telemetry::FinishTrace() {
+  workers_.reset();
+  return trace_ ? trace_->Close() : "";
 }
 
 void Telemetry::Add(Stage stage, int64_t wall_ns, int64_t cpu_ns) {
@@ -104,12 +79,16 @@ StageSpan::StageSpan(Telemetry& telemetry, Stage stage, int track, std::string l
       track_(track),
       label_(std::move(label)),
       wall_start_ns_(WallNowNs()),
-      cpu_start_ns_(ThreadCpuNowNs()) {}
+      cpu_start_ns_(ThreadCpuNowNs()) {
+  telemetry_.BeginSpan();
+}
 
 StageSpan::~StageSpan() {
   const int64_t end_ns = WallNowNs();
   telemetry_.Add(stage_, end_ns - wall_start_ns_, ThreadCpuNowNs() - cpu_start_ns_);
-  if (traced()) telemetry_.trace()->Span(stage_, track_, label_, details_, wall_start_ns_, end_ns);
+  if (traced()) {
+    telemetry_.EndSpan(stage_, track_, label_, details_, wall_start_ns_, end_ns);
+  }
 }
 
 int64_t WallNowNs() { return ReadClock(CLOCK_MONOTONIC); }

@@ -26,6 +26,7 @@
 #include "apps/platen/ocr_options.h"
 #include "apps/platen/packed_options.h"
 #include "apps/platen/settings.h"
+#include "bench/peaks.h"
 #include "model/kernels/kernels.h"
 #include "model/ops/open_blas.h"
 #include "model/packed_weights.h"
@@ -120,6 +121,31 @@ void PrintOpenBlas() {
                                    dependence);
 }
 
+std::string Rate(const char* format, double rate, const std::string& instruction) {
+  char text[48];
+  std::snprintf(text, sizeof(text), format, rate);
+  return std::string(text) + (instruction.empty() ? "" : " (" + instruction + ")");
+}
+
+// What one core can do at most; about a second. Warns of what makes the program slow.
+void PrintSpeed() {
+  const bench::Peaks peaks = bench::MeasurePeaks(BestKernels().name, /*memory=*/true);
+  Row("int8 peak", Rate("%.0f GOPS a core", peaks.int8_gops, peaks.int8_instruction));
+  Row("f32 peak", Rate("%.0f GFLOPS a core", peaks.f32_gflops, peaks.f32_instruction));
+  Row("bf16 peak", peaks.bf16_instruction.empty()
+                       ? "no instructions"
+                       : Rate("%.0f GFLOPS a core", peaks.bf16_gflops, peaks.bf16_instruction));
+  Row("memory read", Rate("%.1f GB/s by one core", peaks.dram_gbytes_per_s, ""));
+  if (FindKernels("avx2") == nullptr) {
+    Row("warning", "this CPU has no AVX2: reading is many times slower than on any CPU since 2013");
+  }
+  // A decoding step reads every weight once: 0.5 GB for GLM-OCR in int8.
+  constexpr double kSlowMemory = 4;
+  if (peaks.dram_gbytes_per_s < kSlowMemory) {
+    Row("warning", "memory is slow just now; other programs may be using it");
+  }
+}
+
 void PrintLibraries() {
   Row("oneTBB", TBB_runtime_version());
   Row("OpenCV", CV_VERSION);
@@ -183,8 +209,8 @@ int RunDoctorCommand(const Words& words) {
   if (settings.Flag("help")) {
     std::printf(
         "Usage: platen doctor [options]\n\n"
-        "Shows what this machine offers and what platen will use. Exit code 3 if the model cannot\n"
-        "be used.\n%s",
+        "Shows what this machine offers, how fast it is just now, and what platen will use. Takes a\n"
+        "second or two. Exit code 3 if the model cannot be used.\n%s",
         OptionHelp(DoctorOptions()).c_str());
     return kExitDone;
   }
@@ -193,6 +219,7 @@ int RunDoctorCommand(const Words& words) {
   }
   Row("platen", PLATEN_VERSION);
   PrintMachine();
+  PrintSpeed();
   PrintLibraries();
   PrintPoppler();
   return PrintModel(settings) ? kExitDone : kExitEnvironment;

@@ -187,6 +187,7 @@ const char* ResultName(int exit_code) {
 }
 
 void WarnAfterRun(const RunReport& report, const ReadingConfig& reading) {
+  if (!report.trace_error.empty()) Log(LogLevel::kWarning, report.trace_error);
   constexpr size_t kShown = 10;
   for (size_t i = 0; i < report.failures.size() && i < kShown; ++i) {
     const Failure& failure = report.failures[i];

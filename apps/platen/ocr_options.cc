@@ -135,7 +135,8 @@ void AddReporting(OptionTable& table) {
                    .value_name = "LEVEL", .group = group, .help = "Messages on standard error.",
                    .choices = {"error", "warning", "info", "debug"}});
   table.push_back({.name = "trace", .value_name = "FILE", .group = group,
-                   .help = "Write what each stage did when, for ui.perfetto.dev.",
+                   .help = "Write what each stage and worker did when, products by shape and idle "
+                           "gaps included, for ui.perfetto.dev.",
                    .in_config = false});
   table.push_back({.name = "help", .type = Type::kFlag, .default_value = "false", .group = group,
                    .help = "Show this help.", .in_config = false, .short_name = 'h'});

@@ -6,6 +6,7 @@
 
 #include "model/ops/open_blas.h"
 #include "model/ops/parallel.h"
+#include "model/ops/work_observer.h"
 
 namespace platen {
 namespace {
@@ -17,6 +18,24 @@ constexpr int64_t kJobPanels = 4;
 constexpr int64_t kQuantizeRowsPerTask = 16;
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// Tells the observer, if there is one, when a product began and ended.
+class WatchedGemm {
+ public:
+  explicit WatchedGemm(const GemmCall& call) : observer_(CurrentWorkObserver()), call_(call) {
+    if (observer_ != nullptr) start_ns_ = ObserverClockNs();
+  }
+  WatchedGemm(const WatchedGemm&) = delete;
+  WatchedGemm& operator=(const WatchedGemm&) = delete;
+  ~WatchedGemm() {
+    if (observer_ != nullptr) observer_->OnGemm(call_, start_ns_, ObserverClockNs());
+  }
+
+ private:
+  WorkObserver* observer_;
+  GemmCall call_;
+  int64_t start_ns_ = 0;
+};
 
 }  // namespace
 
@@ -130,6 +149,8 @@ void Linear::Apply(const KernelTable& kernels, ConstMatView x, MatView y, Linear
   assert(!shape_.silu_mul || mode == Mode::kStore);
   if (x.rows == 0) return;
   if (ws.observer) ws.observer(*this, x);
+  const WatchedGemm watched({x.rows, columns() * (shape_.silu_mul ? 2 : 1), depth(),
+                             PrecisionName(shape_.format.precision)});
   if (shape_.format.precision == Precision::kF32OpenBlas) {
     ApplyOpenBlas(kernels, x, y, mode);
     return;

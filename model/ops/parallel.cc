@@ -4,7 +4,31 @@
 #include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
 
+#include <atomic>
+
+#include "model/ops/work_observer.h"
+
 namespace platen {
+namespace {
+
+void RunLoop(int64_t n, IndexFunction body) {
+  tbb::this_task_arena::isolate([&] {
+    tbb::parallel_for(
+        int64_t{0}, n, [&](int64_t i) { body(i); }, tbb::simple_partitioner());
+  });
+}
+
+void RunObservedLoop(int64_t n, IndexFunction body, WorkObserver& observer) {
+  static std::atomic<uint64_t> loops = 0;
+  const uint64_t loop = ++loops;
+  RunLoop(n, [&](int64_t i) {
+    const int64_t start_ns = ObserverClockNs();
+    body(i);
+    observer.OnLoopBody(loop, start_ns, ObserverClockNs());
+  });
+}
+
+}  // namespace
 
 void ParallelFor(int64_t n, IndexFunction body) {
   if (n <= 0) return;
@@ -12,10 +36,11 @@ void ParallelFor(int64_t n, IndexFunction body) {
     body(0);
     return;
   }
-  tbb::this_task_arena::isolate([&] {
-    tbb::parallel_for(
-        int64_t{0}, n, [&](int64_t i) { body(i); }, tbb::simple_partitioner());
-  });
+  if (WorkObserver* observer = CurrentWorkObserver()) {
+    RunObservedLoop(n, body, *observer);
+  } else {
+    RunLoop(n, body);
+  }
 }
 
 }  // namespace platen

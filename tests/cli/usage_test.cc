@@ -170,7 +170,8 @@ TEST(InspectTest, TheBundledModelIsUsable) {
 TEST(DoctorTest, NamesWhatWillBeUsed) {
   const ProgramResult result = RunProgram({"doctor"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  for (const char* row : {"cpu", "kernels", "threads", "memory", "oneTBB", "PDF", "model"}) {
+  for (const char* row : {"cpu", "kernels", "threads", "memory", "oneTBB", "PDF", "model",
+                          "int8 peak", "f32 peak", "bf16 peak", "memory read"}) {
     EXPECT_TRUE(Contains(result.out, row)) << row;
   }
   EXPECT_EQ(RunProgram({"doctor", "--model", "/nowhere"}).exit_code, 3);

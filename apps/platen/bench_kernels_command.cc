@@ -1,0 +1,99 @@
+// platen bench kernels: the inner loops as shares of this machine's own peaks.
+
+#include <cstdio>
+
+#include "apps/platen/bench_options.h"
+#include "apps/platen/exit_codes.h"
+#include "apps/platen/help.h"
+#include "apps/platen/model_options.h"
+#include "apps/platen/thread_limit.h"
+#include "bench/kernel_bench.h"
+#include "model/support/error.h"
+
+namespace platen {
+namespace {
+
+const OptionTable& KernelOptions() {
+  static const OptionTable table = WithBenchOptions(
+      {PrecisionOption("Options"), F32GemmOption("Options")},
+      {.repetitions = 5,
+       .most_repetitions = 1000,
+       .threads_help = "Threads that work; 0 is one. The peaks are those of one core."});
+  return table;
+}
+
+nlohmann::ordered_json ToJson(const bench::KernelRow& row) {
+  return {{"kernel", row.kernel},
+          {"layer", row.layer},
+          {"rows", row.rows},
+          {"n", row.n},
+          {"k", row.k},
+          {"bound", row.bound},
+          {"gops", row.gops},
+          {"gops_min", row.gops_min},
+          {"gops_max", row.gops_max},
+          {"peak_gops", row.peak_gops},
+          {"share", row.share},
+          {"peak_now_gops", row.peak_now_gops},
+          {"share_now", row.share_now}};
+}
+
+void PrintRows(const std::vector<bench::KernelRow>& rows, const char* kernels, int threads) {
+  std::printf(
+      "kernels %s, %d thread%s; share of the peak measured beside each row, and (now) of\n"
+      "the compute peak right after it, at the clock the load leaves\n",
+      kernels, threads, threads == 1 ? "" : "s");
+  std::printf("%-17s %-15s %6s %6s %6s %9s %20s %9s %6s  %-7s %9s %6s\n", "kernel", "layer", "rows",
+              "n", "k", "GOPS", "(min .. max)", "peak", "share", "bound", "peak now", "share");
+  for (const bench::KernelRow& row : rows) {
+    std::printf("%-17s %-15s %6lld %6lld %6lld %9.1f %9.1f ..%8.1f %9.1f %6.3f  %-7s %9.1f %6.3f\n",
+                row.kernel.c_str(), row.layer.c_str(), static_cast<long long>(row.rows),
+                static_cast<long long>(row.n), static_cast<long long>(row.k), row.gops,
+                row.gops_min, row.gops_max, row.peak_gops, row.share, row.bound.c_str(),
+                row.peak_now_gops, row.share_now);
+  }
+}
+
+void PrintHelp() {
+  std::printf(
+      "Usage: platen bench kernels [options]\n\n"
+      "Times the inner loops at the shapes of GLM-OCR, whatever model is installed, and prints "
+      "each\n"
+      "as a share of what this CPU can do at most, measured before and after every repetition; "
+      "with\n"
+      "--precision only the products of that precision, and attention.\n%s",
+      OptionHelp(KernelOptions()).c_str());
+}
+
+}  // namespace
+
+int RunBenchKernels(const Words& words) {
+  const Settings settings = ParseSettings(KernelOptions(), words);
+  if (settings.Flag("help")) {
+    PrintHelp();
+    return kExitDone;
+  }
+  if (!settings.positional().empty()) {
+    throw Error(ErrorKind::kUsage, {"", settings.positional()[0]},
+                "bench kernels takes no arguments");
+  }
+  const KernelTable& kernels = KernelsFrom(settings);
+  const int threads = settings.Integer("threads") == 0 ? 1 : ThreadsFrom(settings);
+  LimitThreads(threads);
+  bench::KernelBenchOptions options;
+  options.repetitions = static_cast<int>(settings.Integer("repetitions"));
+  if (!settings.IsDefault("precision")) options.precisions = {PrecisionFrom(settings)};
+  const std::vector<bench::KernelRow> rows = bench::RunKernelBench(kernels, options);
+  if (!settings.Flag("json")) {
+    PrintRows(rows, kernels.name, threads);
+    return kExitDone;
+  }
+  nlohmann::ordered_json json = BenchConditions(settings, nullptr);
+  json["threads"] = threads;
+  json["rows"] = nlohmann::ordered_json::array();
+  for (const bench::KernelRow& row : rows) json["rows"].push_back(ToJson(row));
+  std::printf("%s\n", json.dump(1).c_str());
+  return kExitDone;
+}
+
+}  // namespace platen

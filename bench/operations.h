@@ -1,0 +1,46 @@
+// How much work the model's passes are, and the least time the machine could take for it.
+//
+// Counted from the configuration alone: a multiply and an add are two operations; norms, softmax,
+// rotations and copies are not counted, so the limits are what no implementation can pass.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "bench/peaks.h"
+#include "model/config.h"
+#include "model/ops/linear.h"
+
+namespace platen::bench {
+
+struct Work {
+  double linear = 0;     // operations of linear layers
+  double attention = 0;  // operations of attention: q k^T and its product with v
+  double bytes = 0;      // weights, each once a pass, without scales; keys and values read
+
+  Work& operator+=(const Work& other);
+};
+
+// One pass of the encoder over images of so many patches each.
+Work VisionWork(const ModelConfig& config, std::span<const int64_t> patches, Precision precision);
+
+// One prefill of prompts of so many tokens each, the head over the last row of each.
+Work PrefillWork(const ModelConfig& config, std::span<const int64_t> prompts, Precision precision);
+
+// One step of plain decoding: one row for each sequence, which sees so many keys.
+Work DecodeWork(const ModelConfig& config, std::span<const int64_t> contexts, Precision precision);
+
+// The time of the work if every linear layer ran at the peak of its precision, attention at the f32
+// peak, and memory at its full rate beside them. What fits the last-level cache is taken to be
+// there. Wall time of the cores the peaks were measured on.
+struct Limit {
+  double compute_s = 0;
+  double memory_s = 0;
+
+  double seconds() const { return compute_s > memory_s ? compute_s : memory_s; }
+  const char* bound() const { return compute_s > memory_s ? "compute" : "memory"; }
+};
+// Of one pass.
+Limit LimitOf(const Work& work, const Peaks& peaks, Precision precision);
+
+}  // namespace platen::bench
