@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/packed_file.h"
+#include "model/quantization_plan.h"
 #include "model/weight_source.h"
 
 namespace platen {

@@ -20,7 +20,6 @@ namespace {
 
 using bench::PageLimit;
 using bench::PageRun;
-using bench::PageShape;
 using bench::PageWorkload;
 
 const OptionTable& PagesOptions() {
@@ -110,7 +109,7 @@ bench::Spread Over(const std::vector<PageRun>& runs, double divisor, const Value
 }
 
 Report Summarise(const std::vector<PageRun>& runs, const PageWorkload& workload,
-                 const PageShape& shape, const Model& model) {
+                 const bench::PageShape& shape, const Model& model) {
   const double pages = workload.pages;
   Report report;
   report.page = Over(runs, pages, [](const PageRun& r) { return r.core_s; });
@@ -154,7 +153,7 @@ void PrintStages(const Report& report) {
               report.page.min, report.page.max, report.limit.seconds(), report.share());
 }
 
-void Print(const Report& report, const PageWorkload& workload, const PageShape& shape,
+void Print(const Report& report, const PageWorkload& workload, const bench::PageShape& shape,
            const Model& model) {
   std::printf(
       "%s, kernels %s, %d thread%s: %d dpi, %d crops, %lld image tokens, %lld output tokens a "
@@ -232,7 +231,7 @@ int RunBenchPages(const Words& words) {
   KeepOpenCvSingleThreaded();
   LimitThreads(workload.threads);
   const std::unique_ptr<Model> model = LoadBenchModel(settings);
-  const PageShape shape = ShapeOf(*model, workload);
+  const bench::PageShape shape = ShapeOf(*model, workload);
   const std::vector<PageRun> runs =
       bench::RunPageBench(*model, workload, static_cast<int>(settings.Integer("repetitions")));
   const Report report = Summarise(runs, workload, shape, *model);
