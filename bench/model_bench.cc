@@ -68,7 +68,8 @@ class ModelBench {
         kPrompts[1] + kMargin;
     EngineOptions options;
     options.draft_length = 0;
-    options.kv_cache_bytes = tokens * KvPool::TokenBytes(model_.config().text, KvTypeOf(model_.precision()));
+    options.kv_cache_bytes =
+        tokens * KvPool::TokenBytes(model_.config().text, KvTypeOf(model_.precision()));
     return options;
   }
 

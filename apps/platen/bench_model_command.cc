@@ -19,7 +19,9 @@ namespace {
 const OptionTable& ModelOptions() {
   static const OptionTable table = WithBenchOptions(
       {BenchModelOption(),
-       PrecisionOption("Options"), AttentionOption("Options"), PackedOption("Options"),
+       PrecisionOption("Options"),
+       AttentionOption("Options"),
+       PackedOption("Options"),
        PackedDirOption("Options"),
        F32GemmOption("Options"),
        {.name = "phases",

@@ -49,7 +49,7 @@ OptionSpec BenchModelOption() {
 
 std::unique_ptr<Model> LoadBenchModel(const Settings& settings) {
   const std::string dir = LocateModel(settings.Text("model"));
-  const Precision precision = PrecisionNamed(settings.Text("precision"));
+  const Precision precision = PrecisionFrom(settings);
   return std::make_unique<Model>(std::make_unique<Snapshot>(LoadSnapshot(dir)),
                                  KernelsFrom(settings), precision,
                                  PackingFrom(settings, dir, precision), AttentionFrom(settings));

@@ -25,7 +25,9 @@ using bench::PageWorkload;
 const OptionTable& PagesOptions() {
   static const OptionTable table = WithBenchOptions(
       {BenchModelOption(),
-       PrecisionOption("Options"), AttentionOption("Options"), PackedOption("Options"),
+       PrecisionOption("Options"),
+       AttentionOption("Options"),
+       PackedOption("Options"),
        PackedDirOption("Options"),
        F32GemmOption("Options"),
        {.name = "dpi",
