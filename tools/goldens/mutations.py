@@ -53,15 +53,18 @@ MUTATIONS = {
          """    kernels.rms_norm(x.Row(r), weight.data(), eps, n, y.Row(r));
     kernels.add(bias.data(), static_cast<size_t>(n), y.Row(r));""")]),
     "text_gate_up_swapped": ("gate and up halves exchanged in the text MLP", [
-        ("model/weights.cc", "gate_up.View().Rows(0, half), {},", "gate_up.View().Rows(half, half), {},"),
-        ("model/weights.cc", "gate_up.View().Rows(half, half), {});", "gate_up.View().Rows(0, half), {});")]),
+        ("model/weight_source.cc",
+         """int64_t index, std::span<float> scratch) {
+  for (const StoredTensor* tensor : spec.rows) {""",
+         """int64_t index, std::span<float> scratch) {
+  if (spec.silu_mul && spec.rows.size() == 1) {
+    const int64_t half = spec.rows[0]->shape[0] / 2;
+    index = index < half ? index + half : index - half;
+  }
+  for (const StoredTensor* tensor : spec.rows) {""")]),
     "vision_gate_up_swapped": ("gate and up exchanged in the vision MLP", [
-        ("model/weights.cc", "prefix + \"mlp.gate_proj.weight\"", "prefix + \"mlp.XX_proj.weight\""),
-        ("model/weights.cc", "prefix + \"mlp.gate_proj.bias\"", "prefix + \"mlp.XX_proj.bias\""),
-        ("model/weights.cc", "prefix + \"mlp.up_proj.weight\"", "prefix + \"mlp.gate_proj.weight\""),
-        ("model/weights.cc", "prefix + \"mlp.up_proj.bias\"", "prefix + \"mlp.gate_proj.bias\""),
-        ("model/weights.cc", "prefix + \"mlp.XX_proj.weight\"", "prefix + \"mlp.up_proj.weight\""),
-        ("model/weights.cc", "prefix + \"mlp.XX_proj.bias\"", "prefix + \"mlp.up_proj.bias\"")]),
+        ("model/weights.cc", '{prefix + "mlp.gate_proj", prefix + "mlp.up_proj"}',
+         '{prefix + "mlp.up_proj", prefix + "mlp.gate_proj"}')]),
     "eh_proj_swapped": ("hidden half first in the MTP input", [
         ("model/mtp.cc", "joined.Columns(0, width)", "joined.Columns(WIDTH, width)"),
         ("model/mtp.cc", "joined.Columns(width, width)", "joined.Columns(0, width)"),
@@ -107,7 +110,8 @@ MUTATIONS = {
         ("model/vision.cc",
          "      kernels_.rms_norm(k, w.k_norm.data(), config_.rms_norm_eps, d, k);\n", "")]),
     "downsample_transposed": ("2x2 block order (dx, dy) in the downsample", [
-        ("model/weights.cc", "[c * 4 + place]", "[c * 4 + place % 2 * 2 + place / 2]")]),
+        ("model/weight_source.cc", "stored[static_cast<size_t>(c * places + place)]",
+         "stored[static_cast<size_t>(c * places + place % 2 * 2 + place / 2)]")]),
     "bidirectional_image": ("image tokens attend to each other without causal mask", [
         ("model/decoder.cc",
          "        context[rows] = static_cast<int32_t>(slice.first_index + task.first_row + j + 1);",
