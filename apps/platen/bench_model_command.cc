@@ -8,7 +8,6 @@
 #include "apps/platen/help.h"
 #include "apps/platen/model_options.h"
 #include "apps/platen/ocr_options.h"
-#include "apps/platen/packed_options.h"
 #include "apps/platen/thread_limit.h"
 #include "bench/model_bench.h"
 #include "model/support/error.h"
@@ -18,19 +17,13 @@ namespace {
 
 const OptionTable& ModelOptions() {
   static const OptionTable table = WithBenchOptions(
-      {BenchModelOption(),
-       PrecisionOption("Options"),
-       AttentionOption("Options"),
-       PackedOption("Options"),
-       PackedDirOption("Options"),
-       F32GemmOption("Options"),
-       {.name = "phases",
-        .type = OptionType::kChoiceList,
-        .default_value = "vision,prefill,decode",
-        .value_name = "LIST",
-        .group = "Options",
-        .help = "What to time, separated by commas.",
-        .choices = {"vision", "prefill", "decode"}}},
+      WithModelOptions({{.name = "phases",
+                         .type = OptionType::kChoiceList,
+                         .default_value = "vision,prefill,decode",
+                         .value_name = "LIST",
+                         .group = "Options",
+                         .help = "What to time, separated by commas.",
+                         .choices = {"vision", "prefill", "decode"}}}),
       {.repetitions = 5,
        .most_repetitions = 50,  // decoding goes on from repetition to repetition
        .threads_help =

@@ -37,22 +37,26 @@ OptionTable WithBenchOptions(OptionTable own, const BenchDefaults& defaults) {
   return own;
 }
 
-OptionSpec BenchModelOption() {
-  return {.name = "model",
-          .value_name = "DIR",
-          .group = "Options",
-          .help =
-              "Snapshot folder; without it the bundled model. tools/random_snapshot.py makes "
-              "one of GLM-OCR's size with random weights.",
-          .environment = "PLATEN_MODEL"};
+OptionTable WithModelOptions(const OptionTable& own) {
+  const std::string group = "Options";
+  OptionTable table = {
+      {.name = "model",
+       .value_name = "DIR",
+       .group = group,
+       .help = "Snapshot folder; without it the bundled model. tools/random_snapshot.py makes "
+               "one of GLM-OCR's size with random weights.",
+       .environment = "PLATEN_MODEL"},
+      PrecisionOption(group),
+      AttentionOption(group),
+      PackedOption(group),
+      PackedDirOption(group),
+      F32GemmOption(group)};
+  table.insert(table.end(), own.begin(), own.end());
+  return table;
 }
 
 std::unique_ptr<Model> LoadBenchModel(const Settings& settings) {
-  const std::string dir = LocateModel(settings.Text("model"));
-  const Precision precision = PrecisionFrom(settings);
-  return std::make_unique<Model>(std::make_unique<Snapshot>(LoadSnapshot(dir)),
-                                 KernelsFrom(settings), precision,
-                                 PackingFrom(settings, dir, precision), AttentionFrom(settings));
+  return LoadModelFrom(settings, LocateModel(settings.Text("model")));
 }
 
 nlohmann::ordered_json BenchConditions(const Settings& settings, const Model* model) {

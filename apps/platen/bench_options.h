@@ -21,7 +21,8 @@ struct BenchDefaults {
   std::string threads_help;
 };
 OptionTable WithBenchOptions(OptionTable own, const BenchDefaults& defaults);
-OptionSpec BenchModelOption();
+// --model and what LoadBenchModel reads, before the options of the kind.
+OptionTable WithModelOptions(const OptionTable& own);
 
 // Loads the snapshot of --model, else the bundled one. Call LimitThreads first.
 std::unique_ptr<Model> LoadBenchModel(const Settings& settings);

@@ -206,12 +206,10 @@ int RunForwardCommand(const Words& words) {
     throw Error(ErrorKind::kUsage, {"", "forward"}, "takes one MODEL; images go after --image");
   }
   LimitThreads(ThreadsFrom(settings));
-  const std::string dir = LocateModel(settings.positional().empty() ? "" : settings.positional()[0]);
-  const Precision precision = PrecisionFrom(settings);
-  const Model model(std::make_unique<Snapshot>(LoadSnapshot(dir)), KernelsFrom(settings), precision,
-                    PackingFrom(settings, dir, precision), AttentionFrom(settings));
+  const std::unique_ptr<Model> model = LoadModelFrom(
+      settings, LocateModel(settings.positional().empty() ? "" : settings.positional()[0]));
   const ForwardResult result =
-      RunForward(model, MakeRequest(settings, model), MakeOptions(settings));
+      RunForward(*model, MakeRequest(settings, *model), MakeOptions(settings));
   Print(result);
   return result.recognition.finish == FinishReason::kFailed ? kExitSomeFailed : kExitDone;
 }

@@ -98,11 +98,7 @@ LoadedModel LoadModel(const Settings& settings) {
   const double start_cpu_s = ProcessCpuSeconds();
   LoadedModel loaded;
   loaded.dir = LocateModel(settings.Text("model"));
-  auto snapshot = std::make_unique<Snapshot>(LoadSnapshot(loaded.dir));
-  const Precision precision = PrecisionFrom(settings);
-  loaded.model = std::make_unique<Model>(std::move(snapshot), KernelsFrom(settings), precision,
-                                         PackingFrom(settings, loaded.dir, precision),
-                                         AttentionFrom(settings));
+  loaded.model = LoadModelFrom(settings, loaded.dir);
   loaded.id = ModelId(*loaded.model);
   EngineOptions options;
   options.draft_length = static_cast<int>(settings.Integer("draft-length"));

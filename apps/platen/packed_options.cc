@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "apps/platen/log.h"
+#include "apps/platen/model_options.h"
 #include "model/support/hash.h"
 
 namespace platen {
@@ -79,6 +80,14 @@ PackingOptions PackingFrom(const Settings& settings, const std::string& model_di
   options.inform = [](const std::string& text) { Log(LogLevel::kInfo, text); };
   options.warn = [](const std::string& text) { Log(LogLevel::kWarning, text); };
   return options;
+}
+
+std::unique_ptr<Model> LoadModelFrom(const Settings& settings, const std::string& model_dir) {
+  const Precision precision = PrecisionFrom(settings);
+  return std::make_unique<Model>(std::make_unique<Snapshot>(LoadSnapshot(model_dir)),
+                                 KernelsFrom(settings), precision,
+                                 PackingFrom(settings, model_dir, precision),
+                                 AttentionFrom(settings));
 }
 
 }  // namespace platen

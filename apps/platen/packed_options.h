@@ -1,11 +1,14 @@
-// Options of every command with a model that say where packed weights are kept.
+// Options of every command with a model that say where packed weights are kept, and loading a model
+// with them.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "apps/platen/option_table.h"
 #include "apps/platen/settings.h"
+#include "model/model.h"
 #include "model/ops/linear.h"
 #include "model/packed_weights.h"
 
@@ -22,5 +25,10 @@ std::vector<std::string> PackedPaths(const Settings& settings, const std::string
 // From --packed and PackedPaths; messages go to the log.
 PackingOptions PackingFrom(const Settings& settings, const std::string& model_dir,
                            Precision precision);
+
+// The snapshot in `model_dir` with the precision, kernels, attention and packed weights that the
+// settings ask for. Throws what LoadSnapshot and Model throw, and Error(kUsage) for what this CPU
+// cannot run.
+std::unique_ptr<Model> LoadModelFrom(const Settings& settings, const std::string& model_dir);
 
 }  // namespace platen
