@@ -28,7 +28,7 @@ std::array<uint64_t, 3> ArrayBytes(const LinearShape& shape, bool bias) {
 
 }  // namespace
 
-std::string LayoutHash(Precision precision, const QuantizationPlan& plan) {
+std::string LayoutHash(Precision precision) {
   // More than a panel, more than a group, neither a multiple of anything.
   constexpr int64_t kRows = 2 * 71;
   constexpr int64_t kDepth = 301;
@@ -51,13 +51,6 @@ std::string LayoutHash(Precision precision, const QuantizationPlan& plan) {
     for (const PackedFile::Array array :
          {arrays.panels, std::as_bytes(arrays.scales), std::as_bytes(arrays.bias)}) {
       hasher.Add({reinterpret_cast<const char*>(array.data()), array.size()});
-    }
-  }
-  if (precision == Precision::kInt8) {
-    hasher.Add(std::to_string(plan.group()));
-    for (const auto& [pattern, group] : plan.patterns()) {
-      hasher.Add(pattern);
-      hasher.Add(std::to_string(group));
     }
   }
   return hasher.Hex();

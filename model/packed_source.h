@@ -6,14 +6,13 @@
 #include <vector>
 
 #include "model/packed_file.h"
-#include "model/quantization_plan.h"
 #include "model/weight_source.h"
 
 namespace platen {
 
 // Hash of a fixed matrix packed in this format: another program version that packs or quantises in
-// another way has another hash, whoever may have forgotten to say so. The plan is part of it.
-std::string LayoutHash(Precision precision, const QuantizationPlan& plan);
+// another way has another hash, whoever may have forgotten to say so.
+std::string LayoutHash(Precision precision);
 
 // Views of a packed file; its pages come into memory as they are used. A record that is missing or
 // of another form than the checkpoint's tensors and the plan ask for is an Error(kModel).

@@ -72,9 +72,7 @@ std::string WhyStale(const PackedFile& file, const Snapshot& snapshot, Precision
   if (file.key().precision != PrecisionName(precision)) {
     return "it holds " + file.key().precision;
   }
-  if (file.key().layout != LayoutHash(precision, snapshot.config.quantization)) {
-    return "it was packed in another way";
-  }
+  if (file.key().layout != LayoutHash(precision)) return "it was packed in another way";
   const Checkpoint& checkpoint = snapshot.checkpoint;
   if (file.key().sources != SourcesOf(checkpoint)) return "the snapshot has other weights now";
   const std::string stamp = StampOfSources(checkpoint);
@@ -109,7 +107,7 @@ std::optional<LoadedWeights> TryLoad(const std::string& path, const Snapshot& sn
     PackedFileSource source(look.file, precision);
     return LoadedWeights{GatherWeights(snapshot, source), look.file->key().weights_hash, path};
   } catch (const Error& e) {
-    // Whole, but of another program version's choice of groups, for one.
+    // Whole, but with other K-groups than the snapshot's plan asks for, for one.
     state = {PackedState::Kind::kStale, e.what()};
     return std::nullopt;
   }
@@ -149,8 +147,8 @@ void Pack(ExclusiveFile& file, const Snapshot& snapshot, Precision precision) {
   PackedFileWriter writer(file);
   PackingSource source(writer, precision);
   GatherWeights(snapshot, source);
-  writer.Finish({PrecisionName(precision), LayoutHash(precision, snapshot.config.quantization),
-                 WeightsHash(checkpoint), SourcesOf(checkpoint)},
+  writer.Finish({PrecisionName(precision), LayoutHash(precision), WeightsHash(checkpoint),
+                 SourcesOf(checkpoint)},
                 StampOfSources(checkpoint));
   CheckUnchanged(checkpoint);
   PackedFile(file.temporary_path()).CheckArrays();
