@@ -43,12 +43,7 @@ double Bf16DotPeak(int runs) { return BestRate(24 * 64.0, runs, PLATEN_LOOP("vdp
 
 namespace {
 
-struct alignas(64) TileShapes {
-  uint8_t palette = 1;
-  uint8_t unused[15] = {};
-  uint16_t bytes_per_row[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-  uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-};
+#include "model/kernels/tile_shapes.inc"
 
 }  // namespace
 
@@ -56,7 +51,7 @@ struct alignas(64) TileShapes {
 double AmxPeak(int runs) {
   const TileShapes shapes;
   return BestRate(4 * 16 * 16 * 64 * 2.0, runs, [&shapes](int iterations) {
-    _tile_loadconfig(&shapes);
+    LoadTileShapes(shapes);
     for (int i = 0; i < iterations; ++i) {
       _tile_dpbsud(0, 4, 5);
       _tile_dpbsud(1, 4, 7);
@@ -71,7 +66,7 @@ double AmxPeak(int runs) {
 double AmxBf16Peak(int runs) {
   const TileShapes shapes;
   return BestRate(4 * 16 * 16 * 32 * 2.0, runs, [&shapes](int iterations) {
-    _tile_loadconfig(&shapes);
+    LoadTileShapes(shapes);
     for (int i = 0; i < iterations; ++i) {
       _tile_dpbf16ps(0, 4, 5);
       _tile_dpbf16ps(1, 4, 7);

@@ -79,6 +79,7 @@ VisionEncoder::Plan VisionEncoder::MakePlan(std::span<const PreparedImage* const
     plan.segments.push_back({plan.num_patches, n, plan.num_pages, pages, image->grid});
     plan.num_patches += n;
     plan.num_pages += pages;
+    plan.page_segments.resize(static_cast<size_t>(plan.num_pages), segment);
     for (int64_t head = 0; head < config_.num_heads; ++head) {
       for (int64_t first = 0; first < n; first += kQueriesPerTask) {
         plan.tasks.push_back({segment, head, first, std::min(kQueriesPerTask, n - first)});
@@ -155,33 +156,38 @@ void VisionEncoder::Block(const VisionBlockWeights& w, const Plan& plan,
   w.down.Apply(kernels_, inner, x, ws.linear, Linear::Mode::kAddTo);
 }
 
-// q and k: norm over the head, then rotation; k and v into pages per head and image.
+// q and k: norm over the head, then rotation; k and v into pages per head and image. A task is one
+// page of patches, whose rows of qkv are read from the first to the last byte.
 void VisionEncoder::RotateAndPack(const VisionBlockWeights& w, const Plan& plan,
                                   VisionWorkspace& ws) const {
-  const int d = config_.head_dim();
-  const int64_t width = config_.hidden_size;
-  const auto num_segments = static_cast<int64_t>(plan.segments.size());
-  ParallelFor(num_segments * config_.num_heads, [&](int64_t task) {
-    const Segment& s = plan.segments[static_cast<size_t>(task / config_.num_heads)];
-    const int64_t head = task % config_.num_heads;
-    const int64_t first_page = head * plan.num_pages + s.first_page;
-    for (int64_t i = 0; i < s.num_patches; ++i) {
-      const int64_t patch = s.first_patch + i;
-      const float* cos = ws.cos.View().Row(patch);
-      const float* sin = ws.sin.View().Row(patch);
-      float* q = ws.qkv.View().Row(patch) + head * d;
-      float* k = q + width;
-      const float* v = k + width;
-      kernels_.rms_norm(q, w.q_norm.data(), config_.rms_norm_eps, d, q);
-      kernels_.rms_norm(k, w.k_norm.data(), config_.rms_norm_eps, d, k);
-      kernels_.rope_half(cos, sin, d, q);
-      kernels_.rope_half(cos, sin, d, k);
-      const int64_t page = first_page + i / kPageKeys;
-      WriteToken(pages_, static_cast<int>(i % kPageKeys), k, v,
-                 PageAt(ws.keys, page, pages_.key_bytes()),
-                 PageAt(ws.values, page, pages_.value_bytes()));
+  ParallelFor(plan.num_pages, [&](int64_t page) {
+    const Segment& s = plan.segments[static_cast<size_t>(plan.page_segments[static_cast<size_t>(page)])];
+    const int64_t first = (page - s.first_page) * kPageKeys;
+    const int64_t count = std::min<int64_t>(kPageKeys, s.num_patches - first);
+    for (int64_t i = 0; i < count; ++i) {
+      RotateAndPackPatch(w, s.first_patch + first + i, {page, plan.num_pages, static_cast<int>(i)},
+                         ws);
     }
   });
+}
+
+void VisionEncoder::RotateAndPackPatch(const VisionBlockWeights& w, int64_t patch,
+                                       const KeyPlace& place, VisionWorkspace& ws) const {
+  const int d = config_.head_dim();
+  const float* cos = ws.cos.View().Row(patch);
+  const float* sin = ws.sin.View().Row(patch);
+  float* q = ws.qkv.View().Row(patch);
+  for (int64_t head = 0; head < config_.num_heads; ++head, q += d) {
+    float* k = q + config_.hidden_size;
+    const float* v = k + config_.hidden_size;
+    kernels_.rms_norm(q, w.q_norm.data(), config_.rms_norm_eps, d, q);
+    kernels_.rms_norm(k, w.k_norm.data(), config_.rms_norm_eps, d, k);
+    kernels_.rope_half(cos, sin, d, q);
+    kernels_.rope_half(cos, sin, d, k);
+    const int64_t page = head * place.num_pages + place.page;
+    WriteToken(pages_, place.token, k, v, PageAt(ws.keys, page, pages_.key_bytes()),
+               PageAt(ws.values, page, pages_.value_bytes()));
+  }
 }
 
 // attention_out = softmax(q k^T / sqrt(d)) v, per image and head, over all patches of the image.

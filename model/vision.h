@@ -69,8 +69,15 @@ class VisionEncoder {
   struct Plan {
     std::vector<Segment> segments;
     std::vector<AttentionTask> tasks;
+    std::vector<int64_t> page_segments;  // whose page it is, by page
     int64_t num_patches = 0;
     int64_t num_pages = 0;
+  };
+  // Where a patch's keys and values go: a page of each head, and the place within it.
+  struct KeyPlace {
+    int64_t page;       // of the first head
+    int64_t num_pages;  // of every head
+    int token;
   };
   Plan MakePlan(std::span<const PreparedImage* const> images) const;
   void LoadPatches(std::span<const PreparedImage* const> images, const Plan& plan,
@@ -79,6 +86,8 @@ class VisionEncoder {
   void ClearLastPages(const Plan& plan, VisionWorkspace& ws) const;
   void Block(const VisionBlockWeights& w, const Plan& plan, VisionWorkspace& ws) const;
   void RotateAndPack(const VisionBlockWeights& w, const Plan& plan, VisionWorkspace& ws) const;
+  void RotateAndPackPatch(const VisionBlockWeights& w, int64_t patch, const KeyPlace& place,
+                          VisionWorkspace& ws) const;
   void Attend(const Plan& plan, VisionWorkspace& ws) const;
   void Tail(VisionWorkspace& ws, MatView out, const Observer& observer) const;
 

@@ -33,21 +33,14 @@ namespace {
 #include "model/kernels/int8_job.inc"
 //
 #include "model/kernels/amx_sums.inc"
+//
+#include "model/kernels/tile_shapes.inc"
 
 constexpr int kTileRows = 16;
 constexpr int kTileK = 64;  // bytes of k in a tile row
 constexpr int kWeightStride = kPanelColumns * 4;
 constexpr int kFewestRows = 9;  // below, VNNI is as fast
 constexpr int kBlockRows = 2 * kTileRows;
-
-// Shapes of the eight tile registers.
-struct alignas(64) TileShapes {
-  uint8_t palette = 1;
-  uint8_t start_row = 0;
-  uint8_t reserved[14] = {};
-  uint16_t bytes_per_row[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-  uint8_t rows[16] = {};
-};
 
 // Two tiles of activations down (4, 5) and two of weights across (6, 7); sums 0 1 / 2 3.
 struct Square {
@@ -59,7 +52,7 @@ struct Square {
     const auto lower = static_cast<uint8_t>(rows / 2);
     const uint8_t tile_rows[8] = {upper, upper, lower, lower, upper, lower, 16, 16};
     for (int i = 0; i < 8; ++i) shapes.rows[i] = tile_rows[i];
-    _tile_loadconfig(&shapes);
+    LoadTileShapes(shapes);
   }
   PLATEN_INLINE static void Multiply(const int8_t* a, ptrdiff_t a_stride, int rows,
                                      const uint8_t* w) {
@@ -89,7 +82,7 @@ struct Wide {
   static void Configure(int rows) {
     TileShapes shapes;
     for (int i = 0; i < 8; ++i) shapes.rows[i] = static_cast<uint8_t>(i < 5 ? rows : 16);
-    _tile_loadconfig(&shapes);
+    LoadTileShapes(shapes);
   }
   PLATEN_INLINE static void Multiply(const int8_t* a, ptrdiff_t a_stride, int, const uint8_t* w) {
     _tile_loadd(4, a, a_stride);

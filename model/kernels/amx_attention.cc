@@ -18,6 +18,8 @@ namespace {
 #include "model/kernels/finish_row.inc"
 //
 #include "model/kernels/softmax.inc"
+//
+#include "model/kernels/tile_shapes.inc"
 
 constexpr int kTileRows = 16;
 constexpr int kTileDepth = 32;  // bf16 values of a tile row
@@ -37,18 +39,6 @@ struct Scratch {
   alignas(64) float pv[kTileRows * kMaxHeadDim];
   float rescale[kTileRows];
 };
-
-// All eight tile registers: 16 rows of 64 bytes.
-void ConfigureTiles() {
-  struct alignas(64) {
-    uint8_t palette = 1;
-    uint8_t start_row = 0;
-    uint8_t reserved[14] = {};
-    uint16_t bytes_per_row[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-    uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-  } shapes;
-  _tile_loadconfig(&shapes);
-}
 
 // c[16][16 kTiles] = a[16][k] * b[k / 2][16 kTiles][2]. Strides in bytes; `b` is a function of k.
 template <int kTiles, class RowsOfB>
@@ -183,7 +173,7 @@ void AttentionBf16Amx(const AttentionJob& job) {
   RowBlock blocks[kBlocks];
   Scratch scratch;
   const int keys = job.context[0];
-  ConfigureTiles();
+  LoadTileShapes({});
   for (int first = 0; first < job.rows; first += kBlocks * kTileRows) {
     const int left = job.rows - first < kBlocks * kTileRows ? job.rows - first : kBlocks * kTileRows;
     const int num_blocks = (left + kTileRows - 1) / kTileRows;
