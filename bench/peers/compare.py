@@ -2,10 +2,10 @@
 """platen beside llama.cpp and OpenVINO on GLM-OCR's shapes, in turn, on this machine.
 
     bench/peers/compare.py --platen build/bin/platen --work DIR [--setup] [--peers LIST] [--phases LIST]
-                           [--threads N] [--rounds N] [--repetitions N] [--json FILE]
+                           [--threads N] [--rounds N] [--repetitions N] [--attention f32|bf16] [--json FILE]
 
---setup makes a virtual environment in DIR/venv with the packages of requirements.txt (llama-cpp-python
-is compiled, 15 minutes and more), a random snapshot for platen and files for llama.cpp (9 GB in all).
+--setup makes a virtual environment in DIR/venv with the packages of requirements.txt, compiles llama.cpp
+(build_llama.py, 10 minutes), and writes a random snapshot for platen and files for llama.cpp (9 GB in all).
 Without it they must be there. Then every phase runs on one engine after the other, and all of that
 --rounds times, so that a machine whose speed drifts slows all alike; the median of the rounds is
 reported. Decoding is plain: platen drafts nothing here. Stop other programs first.
@@ -32,6 +32,7 @@ def setup(work: Path) -> None:
         subprocess.run([sys.executable, "-m", "venv", venv], check=True)
     python = venv / "bin" / "python"
     subprocess.run([python, "-m", "pip", "install", "-r", HERE / "requirements.txt"], check=True)
+    subprocess.run([python, HERE / "build_llama.py", work], check=True)
     if not (work / "snapshot").exists():
         subprocess.run([python, ROOT / "tools" / "random_snapshot.py", work / "snapshot"], check=True)
     if not (work / "vision-Q8_0.gguf").exists():
@@ -48,9 +49,10 @@ def run_peer(name: str, phase: str, options) -> list:
 
 def run_platen(phase: str, options) -> list:
     command = [options.platen, "bench", "model", "--json", "--model", options.work / "snapshot", "--phases", phase,
-               "--threads", str(options.threads), "--repetitions", str(options.repetitions)]
+               "--attention", options.attention, "--threads", str(options.threads),
+               "--repetitions", str(options.repetitions)]
     report = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    engine = f"platen {report['precision']}, {report['kernels']}"
+    engine = f"platen {report['precision']}, {report['kernels']}, {options.attention} attention"
     return [{**row, "engine": engine} for row in report["rows"]]
 
 
@@ -93,6 +95,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--attention", choices=["f32", "bf16"], default="f32", help="of platen's image encoder")
     parser.add_argument("--json", type=Path, help="also write every row to a file")
     options = parser.parse_args()
     options.work = options.work.resolve()

@@ -104,6 +104,9 @@ FAMILIES: dict[str, tuple[tuple[str, ...], float]] = {
     "Jura": (("Jura",), 0.3),
 }
 
+# Faces that draw lower-case letters as small capitals teach that a capital may be lower case.
+SMALL_CAPITALS = ("SC0", "SC1", "AllSC")
+
 
 @dataclass(frozen=True)
 class FontFile:
@@ -126,6 +129,8 @@ def scan(font_dir: Path) -> list[FontFile]:
             (f for f, (prefixes, _) in FAMILIES.items() if path.name.startswith(prefixes)), None
         )
         if family is None or "Oblique" in path.name and "lm" in path.name:
+            continue
+        if any(mark in path.stem for mark in SMALL_CAPITALS):
             continue
         try:
             cmap = TTFont(path, lazy=True).getBestCmap() or {}

@@ -6,6 +6,7 @@ import json
 import random
 import re
 import string
+import unicodedata
 from pathlib import Path
 
 from charset import ALPHABET, CHARSET, LATIN, TYPOGRAPHIC
@@ -25,10 +26,14 @@ LABELS = (
 # Characters of a long line. Wide type is rejected by the renderer, so these favour narrow letters.
 LONG = (48, 76)
 LONG_SHARE = 0.2
-# Shares of lines with extra punctuation and with codes of look-alikes.
-PUNCTUATED_SHARE, LOOK_ALIKE_SHARE = 0.25, 0.06
+# Shares of lines with extra punctuation, with codes of look-alikes and with rare characters.
+PUNCTUATED_SHARE, LOOK_ALIKE_SHARE, RARE_SHARE = 0.25, 0.06, 0.15
 MARKS = (",", ".", ";", ":", "?", "!", ",", ".")
 QUOTES = (("“", "”"), ('"', '"'), ("‘", "’"), ("'", "'"), ("“", "”"), ("(", ")"))
+ACCENTED = {
+    base: [c for c in LATIN if unicodedata.normalize("NFD", c)[0] == base]
+    for base in string.ascii_letters
+}
 LOOK_ALIKES = ("S5", "O0Q", "I1l", "Z2", "B8", "G6", "T7", "A4", "CE")
 ALNUM = string.ascii_uppercase + string.digits
 TLDS = "com org net edu gov io co.uk de fr eu info".split()
@@ -38,7 +43,8 @@ class TextSource:
     """Draws lines of text.
 
     With ``hard`` (training lines only) the mix holds more of what a model confuses: lines as long
-    as a crop can be, marks and quotes after words, codes of letters and digits that look alike.
+    as a crop can be, marks and quotes after words, codes of letters and digits that look alike,
+    accents and rare marks where no word calls for them.
     """
 
     def __init__(self, corpus: Path, seed: int, hard: bool = False) -> None:
@@ -272,6 +278,20 @@ class TextSource:
         blocks = ["".join(pick() for _ in range(r.randint(1, 5))) for _ in range(r.randint(1, 4))]
         return r.choice((" ", "-", " ", "/", ".")).join(blocks)
 
+    def rare(self, text: str) -> str:
+        """Text in which accents and rare marks cannot be guessed from the words."""
+        r = self.rng
+        kind = r.random()
+        if kind < 0.4:
+            share = r.uniform(0.2, 0.8)
+            return "".join(
+                r.choice(ACCENTED[c]) if ACCENTED.get(c) and r.random() < share else c for c in text
+            )
+        if kind < 0.7:
+            return f"{text[: len(text) // 2].rsplit(' ', 1)[0]} {self.symbols()}"
+        alphabet = r.choice((LATIN, TYPOGRAPHIC, ALPHABET[1:], ALPHABET[1:]))
+        return "".join(r.choices(alphabet, k=r.randint(1, 14)))
+
     def punctuate(self, text: str) -> str:
         """Marks after some words, and some words or runs of words in quotes."""
         r, out, close = self.rng, [], ""
@@ -366,6 +386,8 @@ class TextSource:
         if u < PUNCTUATED_SHARE + LOOK_ALIKE_SHARE:
             cut = text[: max(0, len(text) - 14)].rsplit(" ", 1)[0]
             return f"{cut} {self.look_alike()}" if self.rng.random() < 0.5 else self.look_alike()
+        if u < PUNCTUATED_SHARE + LOOK_ALIKE_SHARE + RARE_SHARE:
+            return self.rare(text)
         return text
 
     def _typographic(self, text: str) -> str:

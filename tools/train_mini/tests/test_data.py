@@ -9,7 +9,7 @@ from PIL import Image
 
 import wear
 from chance import Dice
-from charset import CHARSET
+from charset import CHARSET, LATIN
 from corpus import normalise, paragraphs
 from damage import clean_print, scan, warp
 from fonts import FontFile
@@ -166,6 +166,14 @@ def test_look_alike_codes_hold_letters_digits_and_separators_only(source):
     codes = [source.look_alike() for _ in range(200)]
     assert all(set(code) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZl0123456789 -/.") for code in codes)
     assert len(set(codes)) > 100
+
+
+def test_rare_text_holds_accents_and_marks_that_no_word_calls_for(source):
+    lines = [source.rare("The quick brown fox jumps over the lazy dog") for _ in range(300)]
+    assert all(set(line) <= CHARSET for line in lines)
+    assert set(LATIN) <= set("".join(lines))
+    accented = [line for line in lines if len(line) == 43 and set(line) & set(LATIN)]
+    assert len(accented) > 60
 
 
 @pytest.fixture
