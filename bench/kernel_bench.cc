@@ -1,12 +1,12 @@
 #include "bench/kernel_bench.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <functional>
 #include <random>
 
 #include "model/support/bf16.h"
+#include "model/support/clock.h"
 #include "model/support/error.h"
 
 namespace platen::bench {
@@ -25,10 +25,6 @@ constexpr Shape kShapes[] = {{"text qkv", 4096, 1536},       {"text o_proj", 153
 constexpr Shape kHead = {"lm_head", 59392, 1536};
 constexpr int64_t kFewestRows = 8;  // of the layers that fit the last-level cache
 constexpr int64_t kMostHeadRows = 64;
-
-double SecondsNow() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 double Median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -51,14 +47,14 @@ KernelRow Measure(KernelRow row, double operations, int repetitions,
   std::vector<double> peaks;
   std::vector<double> peaks_now;
   // Short calls are repeated inside one measurement.
-  const double start = SecondsNow();
+  const int64_t start_ns = MonotonicNs();
   call();
-  const int inner = std::max(1, static_cast<int>(0.02 / std::max(1e-6, SecondsNow() - start)));
+  const int inner = std::max(1, static_cast<int>(0.02 / std::max(1e-6, SecondsSince(start_ns))));
   for (int i = 0; i < repetitions; ++i) {
     peaks.push_back(peak());
-    const double begin = SecondsNow();
+    const int64_t begin_ns = MonotonicNs();
     for (int j = 0; j < inner; ++j) call();
-    rates.push_back(operations * inner / (SecondsNow() - begin) * 1e-9);
+    rates.push_back(operations * inner / SecondsSince(begin_ns) * 1e-9);
     peaks_now.push_back(peak_now());
     peaks.push_back(peak());
   }

@@ -3,7 +3,6 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -12,6 +11,7 @@
 
 #include "model/forward.h"
 #include "model/sequence.h"
+#include "model/support/clock.h"
 
 namespace platen::bench {
 namespace {
@@ -33,10 +33,9 @@ struct Pass {
 };
 
 double Timed(const std::function<void()>& call) {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point start = Clock::now();
+  const int64_t start_ns = MonotonicNs();
   call();
-  return std::chrono::duration<double>(Clock::now() - start).count();
+  return SecondsSince(start_ns);
 }
 
 class ModelBench {
@@ -118,7 +117,7 @@ void ModelBench::RunVision() {
     const int64_t patches = image.grid.num_patches();
     if (patches != size.rows * size.columns) continue;
     const auto sequence = Prepare({std::move(image)}, "Text Recognition:");
-    const Work work = VisionWork(model_.config(), {&patches, 1}, model_.precision());
+    const Work work = VisionWork(model_.config(), {&patches, 1}, model_.precision(), model_.vision_attention());
     Measure(ModelPhase::kVision, patches, [&] {
       Sequence* one = sequence.get();
       return Pass{Timed([&] { engine_.EncodeImages(std::span(&one, 1)); }), work, 0};
@@ -186,7 +185,8 @@ struct Samples {
   Work MedianWork() const {
     return {Median([](const Pass& p) { return p.work.linear; }),
             Median([](const Pass& p) { return p.work.attention; }),
-            Median([](const Pass& p) { return p.work.bytes; })};
+            Median([](const Pass& p) { return p.work.bytes; }),
+            Median([](const Pass& p) { return p.work.bf16_attention; })};
   }
 };
 

@@ -1,5 +1,6 @@
 #include "bench/operations.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "model/kv_cache.h"
@@ -34,10 +35,12 @@ Work& Work::operator+=(const Work& other) {
   linear += other.linear;
   attention += other.attention;
   bytes += other.bytes;
+  bf16_attention += other.bf16_attention;
   return *this;
 }
 
-Work VisionWork(const ModelConfig& config, std::span<const int64_t> patches, Precision precision) {
+Work VisionWork(const ModelConfig& config, std::span<const int64_t> patches, Precision precision,
+                VisionAttention attention) {
   const VisionConfig& v = config.vision;
   const double c = v.hidden_size;
   const double d = v.out_hidden_size;
@@ -47,8 +50,10 @@ Work VisionWork(const ModelConfig& config, std::span<const int64_t> patches, Pre
   const double rows = Sum(patches);
   Work work;
   work.linear = 2 * (rows * patch_weights + rows / 4 * token_weights);
+  const bool bf16 = attention == VisionAttention::kBf16;
   for (const int64_t p : patches) {
-    work.attention += 4 * static_cast<double>(p) * static_cast<double>(p) * c * v.depth;
+    (bf16 ? work.bf16_attention : work.attention) +=
+        4 * static_cast<double>(p) * static_cast<double>(p) * c * v.depth;
   }
   work.bytes = WeightBytes(patch_weights + token_weights, precision);
   return work;
@@ -84,7 +89,10 @@ Work DecodeWork(const ModelConfig& config, std::span<const int64_t> contexts, Pr
 Limit LimitOf(const Work& work, const Peaks& peaks, Precision precision) {
   const double linear_gops = precision == Precision::kInt8 ? peaks.int8_gops : peaks.f32_gflops;
   Limit limit;
-  limit.compute_s = 1e-9 * (work.linear / linear_gops + work.attention / peaks.f32_gflops);
+  // Without an instruction for bf16, its products are done in f32.
+  const double bf16_gflops = std::max(peaks.bf16_gflops, peaks.f32_gflops);
+  limit.compute_s = 1e-9 * (work.linear / linear_gops + work.attention / peaks.f32_gflops +
+                            work.bf16_attention / bf16_gflops);
   if (work.bytes > peaks.cache_bytes && peaks.dram_gbytes_per_s > 0)
     limit.memory_s = 1e-9 * work.bytes / peaks.dram_gbytes_per_s;
   return limit;

@@ -10,19 +10,22 @@
 #include "bench/peaks.h"
 #include "model/config.h"
 #include "model/ops/linear.h"
+#include "model/vision.h"
 
 namespace platen::bench {
 
 struct Work {
   double linear = 0;     // operations of linear layers
-  double attention = 0;  // operations of attention: q k^T and its product with v
+  double attention = 0;  // operations of attention on f32 values: q k^T and its product with v
   double bytes = 0;      // weights, each once a pass, without scales; keys and values read
+  double bf16_attention = 0;  // as attention, on bf16 values
 
   Work& operator+=(const Work& other);
 };
 
 // One pass of the encoder over images of so many patches each.
-Work VisionWork(const ModelConfig& config, std::span<const int64_t> patches, Precision precision);
+Work VisionWork(const ModelConfig& config, std::span<const int64_t> patches, Precision precision,
+                VisionAttention attention = VisionAttention::kF32);
 
 // One prefill of prompts of so many tokens each, the head over the last row of each.
 Work PrefillWork(const ModelConfig& config, std::span<const int64_t> prompts, Precision precision);
@@ -30,8 +33,8 @@ Work PrefillWork(const ModelConfig& config, std::span<const int64_t> prompts, Pr
 // One step of plain decoding: one row for each sequence, which sees so many keys.
 Work DecodeWork(const ModelConfig& config, std::span<const int64_t> contexts, Precision precision);
 
-// The time of the work if every linear layer ran at the peak of its precision, attention at the f32
-// peak, and memory at its full rate beside them. What fits the last-level cache is taken to be
+// The time of the work if every linear layer ran at the peak of its precision, attention at that
+// of its values, and memory at its full rate beside them. What fits the last-level cache is taken to be
 // there. Wall time of the cores the peaks were measured on.
 struct Limit {
   double compute_s = 0;

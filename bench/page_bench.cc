@@ -216,9 +216,9 @@ PageShape ShapeOf(const Model& model, const PageWorkload& workload) {
 }
 
 PageLimit LimitOfPage(const ModelConfig& config, const PageShape& shape, double steps_per_page,
-                      const Peaks& peaks, Precision precision) {
+                      const Peaks& peaks, Precision precision, VisionAttention attention) {
   PageLimit limit;
-  limit.vision = LimitOf(VisionWork(config, shape.patches, precision), peaks, precision);
+  limit.vision = LimitOf(VisionWork(config, shape.patches, precision, attention), peaks, precision);
   limit.prefill = LimitOf(PrefillWork(config, shape.prompts, precision), peaks, precision);
   // The first token comes from prefill.
   const int64_t rounds = shape.output_tokens / static_cast<int64_t>(shape.prompts.size()) - 1;

@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <barrier>
-#include <chrono>
 #include <cstring>
 #include <new>
 #include <numeric>
 #include <thread>
 
 #include "bench/spread.h"
+#include "model/support/clock.h"
 
 namespace platen::bench {
 namespace {
@@ -20,10 +20,6 @@ namespace {
 constexpr size_t kMeterBytes = size_t{512} << 20;
 constexpr int kMeterReads = 3;
 constexpr std::align_val_t kHugePage{2 << 20};
-
-double SecondsNow() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // The sum of what `measure(thread)` gives on so many threads that start together.
 template <class Measure>
@@ -51,11 +47,11 @@ uint64_t ReadPlain(const uint8_t* memory, size_t bytes) {
 }
 
 double ReadRate(const uint8_t* memory) {
-  const double start = SecondsNow();
+  const int64_t start_ns = MonotonicNs();
   const uint64_t sum = __builtin_cpu_supports("avx2") ? ReadStreams256(memory, kMeterBytes)
                                                       : ReadPlain(memory, kMeterBytes);
   asm volatile("" : : "r"(sum));
-  return static_cast<double>(kMeterBytes) / (SecondsNow() - start);
+  return static_cast<double>(kMeterBytes) / SecondsSince(start_ns);
 }
 
 bool CpuHasAmxBf16() {
@@ -102,12 +98,12 @@ double MultiplyAddScalarPeak(int runs) {
   for (int run = 0; run < runs; ++run) {
     constexpr int kIterations = 20'000;
     double acc[8] = {};
-    const double start = SecondsNow();
+    const int64_t start_ns = MonotonicNs();
     for (int i = 0; i < kIterations; ++i) {
       for (double& a : acc) a = a * 0.5 + 1.0;
     }
     for (double& a : acc) asm volatile("" : "+x"(a));
-    best = std::max(best, 16.0 * kIterations / (SecondsNow() - start));
+    best = std::max(best, 16.0 * kIterations / SecondsSince(start_ns));
   }
   return best;
 }

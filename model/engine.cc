@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <chrono>
 #include <mutex>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include "model/prompt_embedding.h"
 #include "model/sequence.h"
 #include "model/speculative.h"
+#include "model/support/clock.h"
 #include "model/support/error.h"
 
 namespace platen {
@@ -19,10 +19,6 @@ namespace {
 
 constexpr int64_t kDefaultKvBytes = int64_t{1} << 30;
 constexpr int kMaxDraftLength = 8;
-
-double Seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 void RememberSeen(Sequence& s, TokenId id) {
   if (s.request.repetition_penalty == 1.0F) return;
@@ -272,12 +268,12 @@ std::vector<Proposal> Engine::Impl::PlanRound() {
 // Draft and verify, timed for the planner.
 void Engine::Impl::RunRound(std::span<Proposal> proposals) {
   RoundCosts costs;
-  const double start = Seconds();
+  const int64_t start_ns = MonotonicNs();
   drafter.Draft(proposals);
-  const double drafted = Seconds();
+  costs.draft_seconds = SecondsSince(start_ns);
+  const int64_t drafted_ns = MonotonicNs();
   Verify(proposals);
-  costs.draft_seconds = drafted - start;
-  costs.verify_seconds = Seconds() - drafted;
+  costs.verify_seconds = SecondsSince(drafted_ns);
   costs.verify_rows = verify_batch.num_rows();
   for (const Proposal& p : proposals) {
     const auto drafts = static_cast<int>(p.drafts.size());

@@ -6,6 +6,7 @@
 #include "model/ops/norm.h"
 #include "model/ops/parallel.h"
 #include "model/ops/rope.h"
+#include "model/support/ceil_div.h"
 
 namespace platen {
 namespace {
@@ -15,8 +16,6 @@ constexpr int64_t kQueriesPerTask = 192;  // query rows of one attention task
 
 // LayerNorm's own default in the reference: it does not follow rms_norm_eps.
 constexpr float kMergerNormEps = 1e-5F;
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 PageShape ShapeOf(int head_dim, VisionAttention attention) {
   if (attention == VisionAttention::kF32) {

@@ -2,13 +2,14 @@
 
 #include <tbb/task_arena.h>
 
+#include "model/support/clock.h"
 #include "pipeline/graph.h"
 
 namespace platen {
 
 RunReport Run(const RunOptions& options, const RunTools& tools,
               std::vector<InputDocument> documents) {
-  const int64_t start_ns = WallNowNs();
+  const int64_t start_ns = MonotonicNs();
   const double start_cpu_s = ProcessCpuSeconds();
   const double start_children_s = ChildrenCpuSeconds();
 
@@ -37,7 +38,7 @@ RunReport Run(const RunOptions& options, const RunTools& tools,
     report.stages[static_cast<size_t>(i)] = telemetry.Time(static_cast<Stage>(i));
   }
   report.engine = tools.recognizer.stats();
-  report.wall_s = static_cast<double>(WallNowNs() - start_ns) * 1e-9;
+  report.wall_s = SecondsSince(start_ns);
   report.cpu_s = ProcessCpuSeconds() - start_cpu_s;
   report.children_cpu_s = ChildrenCpuSeconds() - start_children_s;
   report.peak_memory_bytes = PeakMemoryBytes();

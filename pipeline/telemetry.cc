@@ -3,6 +3,8 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "model/support/clock.h"
+
 namespace platen {
 namespace {
 
@@ -78,20 +80,19 @@ StageSpan::StageSpan(Telemetry& telemetry, Stage stage, int track, std::string l
       stage_(stage),
       track_(track),
       label_(std::move(label)),
-      wall_start_ns_(WallNowNs()),
+      wall_start_ns_(MonotonicNs()),
       cpu_start_ns_(ThreadCpuNowNs()) {
   telemetry_.BeginSpan();
 }
 
 StageSpan::~StageSpan() {
-  const int64_t end_ns = WallNowNs();
+  const int64_t end_ns = MonotonicNs();
   telemetry_.Add(stage_, end_ns - wall_start_ns_, ThreadCpuNowNs() - cpu_start_ns_);
   if (traced()) {
     telemetry_.EndSpan(stage_, track_, label_, details_, wall_start_ns_, end_ns);
   }
 }
 
-int64_t WallNowNs() { return ReadClock(CLOCK_MONOTONIC); }
 int64_t ThreadCpuNowNs() { return ReadClock(CLOCK_THREAD_CPUTIME_ID); }
 double ProcessCpuSeconds() { return CpuSeconds(RUSAGE_SELF); }
 double ChildrenCpuSeconds() { return CpuSeconds(RUSAGE_CHILDREN); }

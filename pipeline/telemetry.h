@@ -88,7 +88,6 @@ class StageSpan {
   int64_t cpu_start_ns_;
 };
 
-int64_t WallNowNs();          // monotonic
 int64_t ThreadCpuNowNs();     // of the calling thread
 double ProcessCpuSeconds();   // user + system, of all threads; not of child processes
 double ChildrenCpuSeconds();  // of child processes that have ended

@@ -5,7 +5,7 @@
 #include <system_error>
 #include <utility>
 
-#include "model/ops/work_observer.h"
+#include "model/support/clock.h"
 #include "model/support/error.h"
 
 namespace platen {
@@ -23,7 +23,7 @@ nlohmann::ordered_json Metadata(const char* what, TraceFile::Group group, int id
 
 }  // namespace
 
-TraceFile::TraceFile(const std::string& path) : origin_ns_(ObserverClockNs()) {
+TraceFile::TraceFile(const std::string& path) : origin_ns_(MonotonicNs()) {
   file_ = std::fopen(path.c_str(), "we");
   if (file_ == nullptr) {
     throw Error(ErrorKind::kEnvironment, {path, ""},

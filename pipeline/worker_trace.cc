@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "model/support/clock.h"
+
 namespace platen {
 namespace {
 
@@ -25,7 +27,7 @@ WorkerTrace::WorkerTrace(TraceFile& file, int threads)
 
 WorkerTrace::~WorkerTrace() {
   SetWorkObserver(nullptr);
-  const int64_t now_ns = ObserverClockNs();
+  const int64_t now_ns = MonotonicNs();
   for (Worker& worker : workers_) {
     CloseLoop(worker);
     AddIdle(worker, now_ns);

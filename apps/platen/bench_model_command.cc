@@ -38,7 +38,7 @@ void PrintHelp() {
       "prefill of 64 and 512 tokens, and a step of plain decoding for 1, 4, 8, 16 and 32 "
       "sequences.\n"
       "Beside each stands the least time this machine could take for it: all products at the peak\n"
-      "of their precision, attention at the f32 peak, every weight read once from memory; the "
+      "of their precision, attention at that of its values, every weight read once from memory; the "
       "peaks\n"
       "are measured before and after every repetition. Sizes a model cannot read are left out.\n\n"
       "  tools/random_snapshot.py /tmp/full      a snapshot of GLM-OCR's size, 2.7 GB, no "

@@ -4,14 +4,11 @@
 #include "apps/platen/ocr_options.h"
 #include "apps/platen/packed_options.h"
 #include "model/linears.h"
+#include "model/support/clock.h"
 #include "pipeline/telemetry.h"
 
 namespace platen {
 namespace {
-
-double SecondsSince(int64_t start_ns) {
-  return static_cast<double>(WallNowNs() - start_ns) * 1e-9;
-}
 
 PageReaderOptions ReaderOptions(const Settings& settings, const Model& model) {
   PageReaderOptions options;
@@ -27,7 +24,7 @@ PageReaderOptions ReaderOptions(const Settings& settings, const Model& model) {
 }  // namespace
 
 PageReading Side::Read(const WalkedPage& page) {
-  const int64_t start_ns = WallNowNs();
+  const int64_t start_ns = MonotonicNs();
   const double start_core_s = ProcessCpuSeconds();
   PageReading reading = reader->Read(page.image, page.layout);
   report.wall_s += SecondsSince(start_ns);
@@ -36,7 +33,7 @@ PageReading Side::Read(const WalkedPage& page) {
 }
 
 Side LoadSide(const Settings& settings, const CompareSide& chosen, const QuantizationPlan* plan) {
-  const int64_t start_ns = WallNowNs();
+  const int64_t start_ns = MonotonicNs();
   auto snapshot = std::make_unique<Snapshot>(LoadSnapshot(chosen.model));
   if (plan != nullptr) snapshot->config.quantization = *plan;
   Side side;

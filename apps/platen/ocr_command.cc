@@ -24,6 +24,7 @@
 #include "model/kernels/kernels.h"
 #include "model/model.h"
 #include "model/ops/open_blas.h"
+#include "model/support/clock.h"
 #include "model/support/error.h"
 #include "model/support/mapped_file.h"
 #include "pipeline/engine_recognizer.h"
@@ -94,7 +95,7 @@ struct LoadedModel {
 };
 
 LoadedModel LoadModel(const Settings& settings) {
-  const int64_t start_ns = WallNowNs();
+  const int64_t start_ns = MonotonicNs();
   const double start_cpu_s = ProcessCpuSeconds();
   LoadedModel loaded;
   loaded.dir = LocateModel(settings.Text("model"));
@@ -105,7 +106,7 @@ LoadedModel LoadModel(const Settings& settings) {
   options.adaptive_drafts = settings.Text("draft-policy") == "adaptive";
   options.kv_cache_bytes = settings.Integer("kv-cache-mib") << 20;
   loaded.engine = std::make_unique<Engine>(*loaded.model, options);
-  loaded.wall_s = static_cast<double>(WallNowNs() - start_ns) * 1e-9;
+  loaded.wall_s = SecondsSince(start_ns);
   loaded.cpu_s = ProcessCpuSeconds() - start_cpu_s;
   return loaded;
 }

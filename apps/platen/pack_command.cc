@@ -1,6 +1,5 @@
 // platen pack: packs a model's weights once, for quick starts.
 
-#include <chrono>
 #include <cstdio>
 #include <optional>
 
@@ -14,6 +13,7 @@
 #include "apps/platen/settings.h"
 #include "apps/platen/thread_limit.h"
 #include "model/packed_weights.h"
+#include "model/support/clock.h"
 #include "model/support/error.h"
 
 namespace platen {
@@ -123,11 +123,11 @@ int RunPackCommand(const Words& words) {
       return kExitDone;
     }
   }
-  const auto start = std::chrono::steady_clock::now();
+  const int64_t start_ns = MonotonicNs();
   const std::string path = WriteAnywhere(packing, snapshot, precision);
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  const double seconds = SecondsSince(start_ns);
   char what[64];
-  std::snprintf(what, sizeof(what), "packed in %.1f s", seconds.count());
+  std::snprintf(what, sizeof(what), "packed in %.1f s", seconds);
   PrintResult(path, snapshot, precision, what);
   return kExitDone;
 }

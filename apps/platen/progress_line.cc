@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "pipeline/telemetry.h"
+#include "model/support/clock.h"
 
 namespace platen {
 namespace {
@@ -50,7 +50,7 @@ std::string ProgressText(const Progress& progress, double elapsed_s) {
 }
 
 ProgressLine::ProgressLine(double interval_s, bool quiet)
-    : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) != 0), start_ns_(WallNowNs()) {
+    : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) != 0), start_ns_(MonotonicNs()) {
   interval_ns_ = terminal_ ? kLiveIntervalNs : static_cast<int64_t>(interval_s * 1e9);
   next_ns_ = start_ns_ + interval_ns_;
 }
@@ -59,7 +59,7 @@ void ProgressLine::Show(const Progress& progress) {
   if (quiet_ || interval_ns_ == 0) return;
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return;  // another thread is showing it
-  const int64_t now = WallNowNs();
+  const int64_t now = MonotonicNs();
   if (now < next_ns_) return;
   next_ns_ = now + interval_ns_;
   const std::string text = ProgressText(progress, static_cast<double>(now - start_ns_) * 1e-9);

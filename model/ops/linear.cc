@@ -7,6 +7,8 @@
 #include "model/ops/open_blas.h"
 #include "model/ops/parallel.h"
 #include "model/ops/work_observer.h"
+#include "model/support/ceil_div.h"
+#include "model/support/clock.h"
 
 namespace platen {
 namespace {
@@ -17,18 +19,16 @@ constexpr int64_t kJobRows = 192;
 constexpr int64_t kJobPanels = 4;
 constexpr int64_t kQuantizeRowsPerTask = 16;
 
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 // Tells the observer, if there is one, when a product began and ended.
 class WatchedGemm {
  public:
   explicit WatchedGemm(const GemmCall& call) : observer_(CurrentWorkObserver()), call_(call) {
-    if (observer_ != nullptr) start_ns_ = ObserverClockNs();
+    if (observer_ != nullptr) start_ns_ = MonotonicNs();
   }
   WatchedGemm(const WatchedGemm&) = delete;
   WatchedGemm& operator=(const WatchedGemm&) = delete;
   ~WatchedGemm() {
-    if (observer_ != nullptr) observer_->OnGemm(call_, start_ns_, ObserverClockNs());
+    if (observer_ != nullptr) observer_->OnGemm(call_, start_ns_, MonotonicNs());
   }
 
  private:

@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "model/ops/work_observer.h"
+#include "model/support/clock.h"
 
 namespace platen {
 namespace {
@@ -22,9 +23,9 @@ void RunObservedLoop(int64_t n, IndexFunction body, WorkObserver& observer) {
   static std::atomic<uint64_t> loops = 0;
   const uint64_t loop = ++loops;
   RunLoop(n, [&](int64_t i) {
-    const int64_t start_ns = ObserverClockNs();
+    const int64_t start_ns = MonotonicNs();
     body(i);
-    observer.OnLoopBody(loop, start_ns, ObserverClockNs());
+    observer.OnLoopBody(loop, start_ns, MonotonicNs());
   });
 }
 

@@ -31,6 +31,4 @@ WorkObserver* CurrentWorkObserver();
 // Call it while no work runs; the observer must outlive the work it watches.
 void SetWorkObserver(WorkObserver* observer);
 
-int64_t ObserverClockNs();
-
 }  // namespace platen

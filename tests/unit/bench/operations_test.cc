@@ -106,6 +106,11 @@ double PairsTimesWork(int64_t queries, int64_t first_context, bool causal, int64
 
 TEST(OperationsTest, AttentionWorkIsEveryPairOnce) {
   const ModelConfig config = TinyConfig();
+  const Work bf16 = VisionWork(config, std::vector<int64_t>{4, 12}, Precision::kF32,
+                               VisionAttention::kBf16);
+  EXPECT_EQ(bf16.attention, 0);
+  EXPECT_EQ(bf16.bf16_attention,
+            VisionWork(config, std::vector<int64_t>{4, 12}, Precision::kF32).attention);
   EXPECT_EQ(VisionWork(config, std::vector<int64_t>{4, 12}, Precision::kF32).attention,
             3 * 2 * (PairsTimesWork(4, 4, false, 4) + PairsTimesWork(12, 12, false, 4)));
   EXPECT_EQ(PrefillWork(config, std::vector<int64_t>{5, 1}, Precision::kF32).attention,
@@ -143,6 +148,10 @@ TEST(OperationsTest, TheLimitIsTheSlowerOfComputingAndReading) {
   const Limit f32 = LimitOf(work, peaks, Precision::kF32);
   EXPECT_DOUBLE_EQ(f32.seconds(), 12 + 2);
   EXPECT_STREQ(f32.bound(), "compute");
+  const Work bf16 = {.linear = 6e9, .bytes = 0, .bf16_attention = 1e9};
+  EXPECT_DOUBLE_EQ(LimitOf(bf16, peaks, Precision::kInt8).seconds(), 2 + 2);  // no such instruction
+  peaks.bf16_gflops = 4;
+  EXPECT_DOUBLE_EQ(LimitOf(bf16, peaks, Precision::kInt8).seconds(), 2 + 0.25);
   peaks.cache_bytes = 5e9;  // all of it fits
   EXPECT_DOUBLE_EQ(LimitOf(work, peaks, Precision::kInt8).seconds(), 4);
 }
