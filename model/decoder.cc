@@ -7,6 +7,7 @@
 #include "model/ops/norm.h"
 #include "model/ops/parallel.h"
 #include "model/ops/rope.h"
+#include "model/ops/swiglu.h"
 
 namespace platen {
 namespace {
@@ -67,9 +68,7 @@ void DecoderLayerOp::Run(const DecoderLayerWeights& w, int cache_layer, const Ro
 
   // y = h + post_mlp_layernorm(down(silu(gate) * up)),  gate, up of post_attention_layernorm(h)
   RmsNormRows(kernels_, x, w.post_attention_layernorm, eps, normed);
-  MatView inner = ws.inner.Shaped(rows, config_.intermediate_size);
-  w.gate_up.Apply(kernels_, normed, inner, ws.linear);
-  w.down.Apply(kernels_, inner, branch, ws.linear);
+  ApplySwiGlu(kernels_, w.gate_up, w.down, normed, branch, ws.linear);
   AddRmsNormRows(kernels_, branch, w.post_mlp_layernorm, eps, x);
 }
 

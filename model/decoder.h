@@ -47,7 +47,6 @@ struct DecoderWorkspace {
   Mat qkv;                              // [R, (H + 2 Hkv) d]
   Mat attention_out;                    // [R, H d]
   Mat branch;                           // [R, D]
-  Mat inner;                            // [R, intermediate]
   Mat cos, sin;                         // [R, d]
   std::vector<const void*> key_pages;   // per layer call: [slices][Hkv][blocks]
   std::vector<const void*> value_pages;

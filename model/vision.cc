@@ -6,6 +6,7 @@
 #include "model/ops/norm.h"
 #include "model/ops/parallel.h"
 #include "model/ops/rope.h"
+#include "model/ops/swiglu.h"
 #include "model/support/ceil_div.h"
 
 namespace platen {
@@ -150,9 +151,7 @@ void VisionEncoder::Block(const VisionBlockWeights& w, const Plan& plan,
 
   // x = x + down(silu(gate(norm2(x))) * up(norm2(x)))
   RmsNormRows(kernels_, x, w.norm2, config_.rms_norm_eps, normed);
-  MatView inner = ws.inner.Shaped(patches, config_.intermediate_size);
-  w.gate_up.Apply(kernels_, normed, inner, ws.linear);
-  w.down.Apply(kernels_, inner, x, ws.linear, Linear::Mode::kAddTo);
+  ApplySwiGlu(kernels_, w.gate_up, w.down, normed, x, ws.linear, Linear::Mode::kAddTo);
 }
 
 // q and k: norm over the head, then rotation; k and v into pages per head and image. A task is one
@@ -241,9 +240,7 @@ void VisionEncoder::Tail(VisionWorkspace& ws, MatView out, const Observer& obser
   weights_.merger_proj.Apply(kernels_, merged, z, ws.linear);
   LayerNormGeluRows(kernels_, z, weights_.merger_norm, weights_.merger_norm_bias, kMergerNormEps,
                     z);
-  MatView inner = ws.inner.Shaped(tokens, config_.merger_intermediate_size());
-  weights_.merger_gate_up.Apply(kernels_, z, inner, ws.linear);
-  weights_.merger_down.Apply(kernels_, inner, out, ws.linear);
+  ApplySwiGlu(kernels_, weights_.merger_gate_up, weights_.merger_down, z, out, ws.linear);
   if (observer) observer("vision_embeds", out);
 }
 

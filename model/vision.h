@@ -31,7 +31,6 @@ struct VisionWorkspace {
   Mat normed;                           // [P, C]
   Mat qkv;                              // [P, 3C]
   Mat attention_out;                    // [P, C]
-  Mat inner;                            // [P, intermediate], later [P / 4, merger intermediate]
   Mat cos, sin;                         // [P, d]
   Mat keys, values;                     // bytes: [H][pages], pages per image (PageShape)
   std::vector<const void*> key_pages;   // [H * pages]

@@ -18,6 +18,8 @@ namespace {
 constexpr int64_t kJobRows = 192;
 constexpr int64_t kJobPanels = 4;
 constexpr int64_t kQuantizeRowsPerTask = 16;
+constexpr int64_t kLongestFedGroup = 512;
+constexpr int64_t kStrideSkew = 16;  // one cache line: rows 1,024 bytes apart share cache sets
 
 // Tells the observer, if there is one, when a product began and ended.
 class WatchedGemm {
@@ -36,6 +38,24 @@ class WatchedGemm {
   GemmCall call_;
   int64_t start_ns_ = 0;
 };
+
+GemmCall CallOf(const Linear& linear, int64_t rows) {
+  const LinearShape& shape = linear.shape();
+  return {rows, shape.columns * (shape.silu_mul ? 2 : 1), shape.depth,
+          PrecisionName(shape.format.precision)};
+}
+
+// body(first row, rows, first panel) for all jobs of about the same size, in parallel.
+template <class Body>
+void ForJobs(int64_t rows, int64_t panels, int64_t job_panels, const Body& body) {
+  const int64_t panel_jobs = CeilDiv(panels, job_panels);
+  const int64_t row_jobs = CeilDiv(rows, kJobRows);
+  ParallelFor(row_jobs * panel_jobs, [&](int64_t index) {
+    const int64_t row = index / panel_jobs * rows / row_jobs;
+    const int64_t end = (index / panel_jobs + 1) * rows / row_jobs;
+    body(row, end - row, index % panel_jobs * job_panels);
+  });
+}
 
 }  // namespace
 
@@ -106,40 +126,59 @@ size_t Linear::bytes() const {
   return arrays_.panels.size() + arrays_.scales.size_bytes() + arrays_.bias.size_bytes();
 }
 
-void Linear::Quantize(const KernelTable& kernels, ConstMatView x, LinearWorkspace& ws) const {
+void Linear::Reserve(int64_t rows, QuantizedRows& x) const {
   const auto grow = [](auto& buffer, int64_t n) {
     if (static_cast<int64_t>(buffer.size()) < n) buffer.resize(static_cast<size_t>(n));
   };
-  const int64_t k_padded = shape_.k_padded();
+  x.rows = rows;
+  x.stride = a_stride();
+  grow(x.values, rows * x.stride);
+  grow(x.scales, rows * shape_.groups());
+  grow(x.corrections, rows * shape_.groups());
+}
+
+void Linear::Quantize(const KernelTable& kernels, ConstMatView x, QuantizedRows& out) const {
+  Reserve(x.rows, out);
   const int64_t groups = shape_.groups();
-  grow(ws.values, x.rows * a_stride());
-  grow(ws.scales, x.rows * groups);
-  grow(ws.corrections, x.rows * groups);
   ParallelFor(CeilDiv(x.rows, kQuantizeRowsPerTask), [&](int64_t task) {
     const int64_t end = std::min(x.rows, (task + 1) * kQuantizeRowsPerTask);
     for (int64_t r = task * kQuantizeRowsPerTask; r < end; ++r) {
-      kernels.quantize_row(x.Row(r), static_cast<int>(depth()), static_cast<int>(k_padded),
-                           shape_.group(), ws.values.data() + r * a_stride(),
-                           ws.scales.data() + r * groups, ws.corrections.data() + r * groups);
+      kernels.quantize_row(x.Row(r), static_cast<int>(depth()),
+                           static_cast<int>(shape_.k_padded()), shape_.group(),
+                           out.values.data() + r * out.stride, out.scales.data() + r * groups,
+                           out.corrections.data() + r * groups);
     }
   });
 }
 
-// The part of a job that is the same in both precisions.
+// The part of a job that is the same in both precisions, without where its rows and results lie.
 template <class Job>
-Job Linear::PanelJob(MatView y, int64_t first_row, int64_t rows, int64_t first_panel,
-                     Mode mode) const {
+Job Linear::PanelJob(int64_t rows, int64_t first_panel, int64_t most_panels, Mode mode) const {
   Job job;
   job.rows = static_cast<int>(rows);
-  job.num_panels = static_cast<int>(std::min(kJobPanels, shape_.num_panels() - first_panel));
+  job.num_panels = static_cast<int>(std::min(most_panels, shape_.num_panels() - first_panel));
   job.bias = arrays_.bias.empty() ? nullptr : arrays_.bias.data() + first_panel * kPanelColumns;
-  job.c = y.Row(first_row) + first_panel * shape_.panel_columns();
-  job.c_stride = y.stride;
   job.columns = static_cast<int>(std::min(columns() - first_panel * shape_.panel_columns(),
                                           job.num_panels * shape_.panel_columns()));
   job.epilogue = shape_.silu_mul        ? Epilogue::kSiluMul
                  : mode == Mode::kAddTo ? Epilogue::kAdd
                                         : Epilogue::kStore;
+  return job;
+}
+
+GemmS8Job Linear::Int8Job(const QuantizedRows& x, int64_t first_row, int64_t rows,
+                          int64_t first_panel, int64_t most_panels, Mode mode) const {
+  auto job = PanelJob<GemmS8Job>(rows, first_panel, most_panels, mode);
+  const int64_t groups = shape_.groups();
+  job.a = x.values.data() + first_row * x.stride;
+  job.a_stride = x.stride;
+  job.a_scales = x.scales.data() + first_row * groups;
+  job.a_corrections = x.corrections.data() + first_row * groups;
+  job.k_padded = static_cast<int>(shape_.k_padded());
+  job.group_k = shape_.group();
+  job.groups = static_cast<int>(groups);
+  job.panels = reinterpret_cast<const uint8_t*>(Panel(first_panel));
+  job.w_scales = arrays_.scales.data() + first_panel * groups * kPanelColumns;
   return job;
 }
 
@@ -149,41 +188,80 @@ void Linear::Apply(const KernelTable& kernels, ConstMatView x, MatView y, Linear
   assert(!shape_.silu_mul || mode == Mode::kStore);
   if (x.rows == 0) return;
   if (ws.observer) ws.observer(*this, x);
-  const WatchedGemm watched({x.rows, columns() * (shape_.silu_mul ? 2 : 1), depth(),
-                             PrecisionName(shape_.format.precision)});
-  if (shape_.format.precision == Precision::kF32OpenBlas) {
-    ApplyOpenBlas(kernels, x, y, mode);
+  if (shape_.int8()) {
+    Quantize(kernels, x, ws.x);
+    ApplyQuantized(kernels, ws.x, y, mode);
     return;
   }
-  if (shape_.int8()) Quantize(kernels, x, ws);
-  const int64_t panel_jobs = CeilDiv(shape_.num_panels(), kJobPanels);
-  const int64_t row_jobs = CeilDiv(x.rows, kJobRows);
-  ParallelFor(row_jobs * panel_jobs, [&](int64_t index) {
-    const int64_t row = index / panel_jobs * x.rows / row_jobs;  // jobs of about the same size
-    const int64_t rows = (index / panel_jobs + 1) * x.rows / row_jobs - row;
-    const int64_t panel = index % panel_jobs * kJobPanels;
-    if (!shape_.int8()) {
-      auto job = PanelJob<GemmF32Job>(y, row, rows, panel, mode);
-      job.a = x.Row(row);
-      job.a_stride = x.stride;
-      job.k = static_cast<int>(depth());
-      job.panels = reinterpret_cast<const float*>(Panel(panel));
-      kernels.gemm_f32(job);
-      return;
-    }
-    auto job = PanelJob<GemmS8Job>(y, row, rows, panel, mode);
-    const int64_t groups = shape_.groups();
-    job.a = ws.values.data() + row * a_stride();
-    job.a_stride = a_stride();
-    job.a_scales = ws.scales.data() + row * groups;
-    job.a_corrections = ws.corrections.data() + row * groups;
-    job.k_padded = static_cast<int>(shape_.k_padded());
-    job.group_k = shape_.group();
-    job.groups = static_cast<int>(groups);
-    job.panels = reinterpret_cast<const uint8_t*>(Panel(panel));
-    job.w_scales = arrays_.scales.data() + panel * groups * kPanelColumns;
-    kernels.gemm_s8(job);
-  });
+  const WatchedGemm watched(CallOf(*this, x.rows));
+  if (shape_.format.precision == Precision::kF32OpenBlas) {
+    ApplyOpenBlas(kernels, x, y, mode);
+  } else {
+    ApplyF32(kernels, x, y, mode);
+  }
+}
+
+void Linear::ApplyF32(const KernelTable& kernels, ConstMatView x, MatView y, Mode mode) const {
+  ForJobs(x.rows, shape_.num_panels(), kJobPanels,
+          [&](int64_t row, int64_t rows, int64_t panel) {
+            auto job = PanelJob<GemmF32Job>(rows, panel, kJobPanels, mode);
+            job.a = x.Row(row);
+            job.a_stride = x.stride;
+            job.k = static_cast<int>(depth());
+            job.panels = reinterpret_cast<const float*>(Panel(panel));
+            job.c = y.Row(row) + panel * shape_.panel_columns();
+            job.c_stride = y.stride;
+            kernels.gemm_f32(job);
+          });
+}
+
+void Linear::ApplyQuantized(const KernelTable& kernels, const QuantizedRows& x, MatView y,
+                            Mode mode) const {
+  assert(shape_.int8() && x.stride == a_stride() && x.rows == y.rows);
+  const WatchedGemm watched(CallOf(*this, x.rows));
+  ForJobs(x.rows, shape_.num_panels(), kJobPanels,
+          [&](int64_t row, int64_t rows, int64_t panel) {
+            GemmS8Job job = Int8Job(x, row, rows, panel, kJobPanels, mode);
+            job.c = y.Row(row) + panel * shape_.panel_columns();
+            job.c_stride = y.stride;
+            kernels.gemm_s8(job);
+          });
+}
+
+// A job makes whole groups of `next`; longer ones would not stay in the cache until they are
+// quantised. kGroupStep is a multiple of the columns of every panel.
+bool Linear::CanFeed(const Linear& next) const {
+  return shape_.int8() && next.shape_.int8() && next.shape_.group() <= kLongestFedGroup &&
+         columns() == next.depth();
+}
+
+void Linear::ApplyInto(const Linear& next, const KernelTable& kernels, ConstMatView x,
+                       QuantizedRows& out, LinearWorkspace& ws) const {
+  assert(CanFeed(next) && x.cols == depth());
+  Quantize(kernels, x, ws.x);
+  next.Reserve(x.rows, out);
+  const WatchedGemm watched(CallOf(*this, x.rows));
+  const int64_t group = next.shape_.group();
+  const int64_t groups = next.shape_.groups();
+  ForJobs(x.rows, shape_.num_panels(), group / shape_.panel_columns(),
+          [&](int64_t row, int64_t rows, int64_t panel) {
+            thread_local Mat sums;
+            GemmS8Job job =
+                Int8Job(ws.x, row, rows, panel, group / shape_.panel_columns(), Mode::kStore);
+            const MatView c = sums.Shaped(rows, job.columns + kStrideSkew);
+            job.c = c.data;
+            job.c_stride = c.stride;
+            kernels.gemm_s8(job);
+            const int64_t first = panel * shape_.panel_columns();
+            const int64_t padded = std::min(group, next.shape_.k_padded() - first);
+            for (int64_t r = 0; r < rows; ++r) {
+              const int64_t at = (row + r) * groups + first / group;
+              kernels.quantize_row(c.Row(r), job.columns, static_cast<int>(padded),
+                                   static_cast<int>(group),
+                                   out.values.data() + (row + r) * out.stride + first,
+                                   out.scales.data() + at, out.corrections.data() + at);
+            }
+          });
 }
 
 // Calls of fixed row counts, the last one filled up with zeros; sums and filled-up rows lie in
@@ -196,8 +274,10 @@ void Linear::ApplyOpenBlas(const KernelTable& kernels, ConstMatView x, MatView y
     thread_local Mat sums, filled;
     const int64_t row = index / panel_jobs * call_rows;
     const int64_t panel = index % panel_jobs * kJobPanels;
-    const auto job =
-        PanelJob<GemmF32Job>(y, row, std::min<int64_t>(call_rows, x.rows - row), panel, mode);
+    auto job = PanelJob<GemmF32Job>(std::min<int64_t>(call_rows, x.rows - row), panel, kJobPanels,
+                                    mode);
+    job.c = y.Row(row) + panel * shape_.panel_columns();
+    job.c_stride = y.stride;
     const int n = job.num_panels * kPanelColumns;
     RowProduct product = {call_rows,
                           n,

@@ -48,11 +48,21 @@ struct WeightFormat {
 
 class Linear;
 
-// Buffers for quantised activations; grow to the largest batch and stay. One Apply at a time.
-struct LinearWorkspace {
-  std::vector<int8_t> values;        // [rows, k_padded], rows a_stride apart
+// Activations quantised in the K-groups of the layer that will multiply them.
+struct QuantizedRows {
+  int64_t rows = 0;
+  int64_t stride = 0;                // bytes from row to row
+  std::vector<int8_t> values;        // [rows, k_padded]
   std::vector<float> scales;         // [rows, groups]
   std::vector<int32_t> corrections;  // [rows, groups]
+};
+
+// Buffers of the layers; grow to the largest batch and stay. One Apply at a time.
+struct LinearWorkspace {
+  QuantizedRows x;
+  // Between the two products of ApplySwiGlu: quantised, or as floats.
+  QuantizedRows quantized_inner;
+  Mat inner;
   // Sees the input of every Apply, for measurements; may be empty.
   std::function<void(const Linear& linear, ConstMatView x)> observer;
 };
@@ -126,6 +136,14 @@ class Linear {
   void Apply(const KernelTable& kernels, ConstMatView x, MatView y, LinearWorkspace& ws,
              Mode mode = Mode::kStore) const;
 
+  // The same in two halves, for int8: rows are quantised by the layer before, straight from the
+  // sums of a job, and lie in memory as bytes only. `next` gets the bits that Apply gives it.
+  bool CanFeed(const Linear& next) const;
+  void ApplyInto(const Linear& next, const KernelTable& kernels, ConstMatView x, QuantizedRows& out,
+                 LinearWorkspace& ws) const;
+  void ApplyQuantized(const KernelTable& kernels, const QuantizedRows& x, MatView y,
+                      Mode mode = Mode::kStore) const;
+
   const LinearShape& shape() const { return shape_; }
   const LinearArrays& arrays() const { return arrays_; }
   int64_t columns() const { return shape_.columns; }  // n
@@ -133,9 +151,13 @@ class Linear {
   size_t bytes() const;
 
  private:
-  void Quantize(const KernelTable& kernels, ConstMatView x, LinearWorkspace& ws) const;
+  void Reserve(int64_t rows, QuantizedRows& x) const;
+  void Quantize(const KernelTable& kernels, ConstMatView x, QuantizedRows& out) const;
   template <class Job>
-  Job PanelJob(MatView y, int64_t first_row, int64_t rows, int64_t first_panel, Mode mode) const;
+  Job PanelJob(int64_t rows, int64_t first_panel, int64_t most_panels, Mode mode) const;
+  GemmS8Job Int8Job(const QuantizedRows& x, int64_t first_row, int64_t rows, int64_t first_panel,
+                    int64_t most_panels, Mode mode) const;
+  void ApplyF32(const KernelTable& kernels, ConstMatView x, MatView y, Mode mode) const;
   void ApplyOpenBlas(const KernelTable& kernels, ConstMatView x, MatView y, Mode mode) const;
   OpenBlasRows open_blas_rows() const;
   const std::byte* Panel(int64_t panel) const {

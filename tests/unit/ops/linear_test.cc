@@ -1,5 +1,6 @@
 // The int8 product of a whole layer against its definition in plain arithmetic.
 #include "model/ops/linear.h"
+#include "model/ops/swiglu.h"
 
 #include <gtest/gtest.h>
 
@@ -115,6 +116,38 @@ TEST(Linear, SmallerGroupsAreCloserToTheFloatProduct) {
     }
     EXPECT_GT(squares, last) << "group " << group;
     last = squares;
+  }
+}
+
+// Straight to bytes, and by way of floats (as an observer forces it).
+TEST(SwiGlu, QuantisedOnTheWayTheValuesBetweenGiveTheSameBits) {
+  constexpr int64_t kDepth = 70, kColumns = 40;
+  std::mt19937 rng(5);
+  for (const int64_t inner : {32, 300, 513, 768}) {
+    const Mat gate = RandomMat(rng, inner, kDepth), up = RandomMat(rng, inner, kDepth);
+    const Mat w = RandomMat(rng, kColumns, inner);
+    const Mat x = RandomMat(rng, 397, kDepth);
+    for (const int group : {64, 192, 256, 512, 576, WeightFormat::kWholeDepth}) {
+      const WeightFormat format = {Precision::kInt8, group};
+      const Linear gate_up = Linear::PackSiluMul(format, gate.View(), {}, up.View(), {});
+      const Linear down = Linear::Pack(format, w.View(), {});
+      EXPECT_EQ(gate_up.CanFeed(down), group > 0 && group <= 512);
+      for (const KernelTable* table : Tables()) {
+        const Mat before = RandomMat(rng, x.rows(), kColumns);
+        Mat plain(x.rows(), kColumns), fed(x.rows(), kColumns);
+        std::ranges::copy(before.span(), plain.span().begin());
+        std::ranges::copy(before.span(), fed.span().begin());
+        LinearWorkspace ws, watched;
+        int seen = 0;
+        watched.observer = [&](const Linear&, ConstMatView) { ++seen; };
+        ApplySwiGlu(*table, gate_up, down, x.View(), plain.View(), watched, Linear::Mode::kAddTo);
+        ApplySwiGlu(*table, gate_up, down, x.View(), fed.View(), ws, Linear::Mode::kAddTo);
+        EXPECT_EQ(seen, 2);
+        EXPECT_EQ(ws.inner.rows() == 0, gate_up.CanFeed(down));
+        ASSERT_TRUE(std::ranges::equal(plain.span(), fed.span()))
+            << table->name << " inner " << inner << " group " << group;
+      }
+    }
   }
 }
 
