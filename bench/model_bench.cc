@@ -117,7 +117,8 @@ void ModelBench::RunVision() {
     const int64_t patches = image.grid.num_patches();
     if (patches != size.rows * size.columns) continue;
     const auto sequence = Prepare({std::move(image)}, "Text Recognition:");
-    const Work work = VisionWork(model_.config(), {&patches, 1}, model_.precision(), model_.vision_attention());
+    const Work work =
+        VisionWork(model_.config(), {&patches, 1}, model_.precision(), model_.vision_attention());
     Measure(ModelPhase::kVision, patches, [&] {
       Sequence* one = sequence.get();
       return Pass{Timed([&] { engine_.EncodeImages(std::span(&one, 1)); }), work, 0};

@@ -31,7 +31,8 @@ std::string ProgressText(const Progress& progress, double elapsed_s) {
   const double elapsed = std::max(elapsed_s, 1e-3);
   const int64_t finished = progress.documents_done + progress.documents_skipped;
   char text[256];
-  std::snprintf(text, sizeof(text), "%lld/%lld documents, %lld pages (%lld failed), "
+  std::snprintf(text, sizeof(text),
+                "%lld/%lld documents, %lld pages (%lld failed), "
                 "%.2f pages/s, %.0f tokens/s",
                 static_cast<long long>(finished), static_cast<long long>(progress.documents_total),
                 static_cast<long long>(progress.pages_done),

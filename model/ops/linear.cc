@@ -143,10 +143,9 @@ void Linear::Quantize(const KernelTable& kernels, ConstMatView x, QuantizedRows&
   ParallelFor(CeilDiv(x.rows, kQuantizeRowsPerTask), [&](int64_t task) {
     const int64_t end = std::min(x.rows, (task + 1) * kQuantizeRowsPerTask);
     for (int64_t r = task * kQuantizeRowsPerTask; r < end; ++r) {
-      kernels.quantize_row(x.Row(r), static_cast<int>(depth()),
-                           static_cast<int>(shape_.k_padded()), shape_.group(),
-                           out.values.data() + r * out.stride, out.scales.data() + r * groups,
-                           out.corrections.data() + r * groups);
+      kernels.quantize_row(x.Row(r), static_cast<int>(depth()), static_cast<int>(shape_.k_padded()),
+                           shape_.group(), out.values.data() + r * out.stride,
+                           out.scales.data() + r * groups, out.corrections.data() + r * groups);
     }
   });
 }
@@ -202,30 +201,28 @@ void Linear::Apply(const KernelTable& kernels, ConstMatView x, MatView y, Linear
 }
 
 void Linear::ApplyF32(const KernelTable& kernels, ConstMatView x, MatView y, Mode mode) const {
-  ForJobs(x.rows, shape_.num_panels(), kJobPanels,
-          [&](int64_t row, int64_t rows, int64_t panel) {
-            auto job = PanelJob<GemmF32Job>(rows, panel, kJobPanels, mode);
-            job.a = x.Row(row);
-            job.a_stride = x.stride;
-            job.k = static_cast<int>(depth());
-            job.panels = reinterpret_cast<const float*>(Panel(panel));
-            job.c = y.Row(row) + panel * shape_.panel_columns();
-            job.c_stride = y.stride;
-            kernels.gemm_f32(job);
-          });
+  ForJobs(x.rows, shape_.num_panels(), kJobPanels, [&](int64_t row, int64_t rows, int64_t panel) {
+    auto job = PanelJob<GemmF32Job>(rows, panel, kJobPanels, mode);
+    job.a = x.Row(row);
+    job.a_stride = x.stride;
+    job.k = static_cast<int>(depth());
+    job.panels = reinterpret_cast<const float*>(Panel(panel));
+    job.c = y.Row(row) + panel * shape_.panel_columns();
+    job.c_stride = y.stride;
+    kernels.gemm_f32(job);
+  });
 }
 
 void Linear::ApplyQuantized(const KernelTable& kernels, const QuantizedRows& x, MatView y,
                             Mode mode) const {
   assert(shape_.int8() && x.stride == a_stride() && x.rows == y.rows);
   const WatchedGemm watched(CallOf(*this, x.rows));
-  ForJobs(x.rows, shape_.num_panels(), kJobPanels,
-          [&](int64_t row, int64_t rows, int64_t panel) {
-            GemmS8Job job = Int8Job(x, row, rows, panel, kJobPanels, mode);
-            job.c = y.Row(row) + panel * shape_.panel_columns();
-            job.c_stride = y.stride;
-            kernels.gemm_s8(job);
-          });
+  ForJobs(x.rows, shape_.num_panels(), kJobPanels, [&](int64_t row, int64_t rows, int64_t panel) {
+    GemmS8Job job = Int8Job(x, row, rows, panel, kJobPanels, mode);
+    job.c = y.Row(row) + panel * shape_.panel_columns();
+    job.c_stride = y.stride;
+    kernels.gemm_s8(job);
+  });
 }
 
 // A job makes whole groups of `next`; longer ones would not stay in the cache until they are
@@ -274,8 +271,8 @@ void Linear::ApplyOpenBlas(const KernelTable& kernels, ConstMatView x, MatView y
     thread_local Mat sums, filled;
     const int64_t row = index / panel_jobs * call_rows;
     const int64_t panel = index % panel_jobs * kJobPanels;
-    auto job = PanelJob<GemmF32Job>(std::min<int64_t>(call_rows, x.rows - row), panel, kJobPanels,
-                                    mode);
+    auto job =
+        PanelJob<GemmF32Job>(std::min<int64_t>(call_rows, x.rows - row), panel, kJobPanels, mode);
     job.c = y.Row(row) + panel * shape_.panel_columns();
     job.c_stride = y.stride;
     const int n = job.num_panels * kPanelColumns;

@@ -1,12 +1,13 @@
 // The int8 product of a whole layer against its definition in plain arithmetic.
 #include "model/ops/linear.h"
-#include "model/ops/swiglu.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <random>
+
+#include "model/ops/swiglu.h"
 
 namespace platen {
 namespace {
