@@ -21,11 +21,11 @@ from tokenizer import PROMPT
 
 PIXELS_MIN, PIXELS_MAX = 28 * 28 * 2, 28 * 28 * 2 * 120
 # The library version whose configuration layout is written.
-# K-group of int8 weights: with 256 the small model reads worse than in float32.
-INT8_GROUP = 64
 FORMAT_VERSION = "5.17.0"
 # Longer lines are cut at word gaps; somewhat below the widest training line.
 READ_WIDTH = 560
+# K-group of int8 weights: with 256 the small model reads worse than in float32.
+INT8_GROUP = 64
 
 CHAT_TEMPLATE = """[gMASK]<sop>
 {%- for message in messages -%}
