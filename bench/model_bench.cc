@@ -186,8 +186,8 @@ struct Samples {
   Work MedianWork() const {
     return {Median([](const Pass& p) { return p.work.linear; }),
             Median([](const Pass& p) { return p.work.attention; }),
-            Median([](const Pass& p) { return p.work.bytes; }),
-            Median([](const Pass& p) { return p.work.bf16_attention; })};
+            Median([](const Pass& p) { return p.work.bf16_attention; }),
+            Median([](const Pass& p) { return p.work.bytes; })};
   }
 };
 

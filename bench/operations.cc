@@ -34,8 +34,8 @@ double AttentionRow(const TextConfig& t, double keys) {
 Work& Work::operator+=(const Work& other) {
   linear += other.linear;
   attention += other.attention;
-  bytes += other.bytes;
   bf16_attention += other.bf16_attention;
+  bytes += other.bytes;
   return *this;
 }
 

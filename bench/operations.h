@@ -15,10 +15,10 @@
 namespace platen::bench {
 
 struct Work {
-  double linear = 0;     // operations of linear layers
-  double attention = 0;  // operations of attention on f32 values: q k^T and its product with v
-  double bytes = 0;      // weights, each once a pass, without scales; keys and values read
-  double bf16_attention = 0;  // as attention, on bf16 values
+  double linear = 0;          // operations of linear layers
+  double attention = 0;       // operations of attention on f32 values: q k^T and its product with v
+  double bf16_attention = 0;  // the same on bf16 values
+  double bytes = 0;           // weights, each once a pass, without scales; keys and values read
 
   Work& operator+=(const Work& other);
 };
@@ -33,9 +33,9 @@ Work PrefillWork(const ModelConfig& config, std::span<const int64_t> prompts, Pr
 // One step of plain decoding: one row for each sequence, which sees so many keys.
 Work DecodeWork(const ModelConfig& config, std::span<const int64_t> contexts, Precision precision);
 
-// The time of the work if every linear layer ran at the peak of its precision, attention at that
-// of its values, and memory at its full rate beside them. What fits the last-level cache is taken to be
-// there. Wall time of the cores the peaks were measured on.
+// The time of the work if every linear layer ran at the peak of its precision, attention at that of
+// its values' type, and memory at its full rate beside them. What fits the last-level cache is taken
+// to be there. Wall time of the cores the peaks were measured on.
 struct Limit {
   double compute_s = 0;
   double memory_s = 0;

@@ -159,7 +159,8 @@ void VisionEncoder::Block(const VisionBlockWeights& w, const Plan& plan,
 void VisionEncoder::RotateAndPack(const VisionBlockWeights& w, const Plan& plan,
                                   VisionWorkspace& ws) const {
   ParallelFor(plan.num_pages, [&](int64_t page) {
-    const Segment& s = plan.segments[static_cast<size_t>(plan.page_segments[static_cast<size_t>(page)])];
+    const int64_t segment = plan.page_segments[static_cast<size_t>(page)];
+    const Segment& s = plan.segments[static_cast<size_t>(segment)];
     const int64_t first = (page - s.first_page) * kPageKeys;
     const int64_t count = std::min<int64_t>(kPageKeys, s.num_patches - first);
     for (int64_t i = 0; i < count; ++i) {

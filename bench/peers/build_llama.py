@@ -10,7 +10,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 
 VERSION = "0.3.36"
@@ -28,8 +27,7 @@ def unpack(work: Path, python: Path) -> Path:
     if not folder.exists():
         subprocess.run([python, "-m", "pip", "download", "--no-deps", "--no-binary", ":all:", "--dest", work,
                         f"llama-cpp-python=={VERSION}"], check=True)
-        with tarfile.open(work / f"{folder.name}.tar.gz") as archive:
-            archive.extractall(work, filter="data")
+        subprocess.run(["tar", "-xzf", work / f"{folder.name}.tar.gz", "-C", work], check=True)
     source = folder / "vendor" / "llama.cpp"
     text = (source / TILES).read_text()
     if BARRIER not in text:

@@ -148,7 +148,7 @@ TEST(OperationsTest, TheLimitIsTheSlowerOfComputingAndReading) {
   const Limit f32 = LimitOf(work, peaks, Precision::kF32);
   EXPECT_DOUBLE_EQ(f32.seconds(), 12 + 2);
   EXPECT_STREQ(f32.bound(), "compute");
-  const Work bf16 = {.linear = 6e9, .bytes = 0, .bf16_attention = 1e9};
+  const Work bf16 = {.linear = 6e9, .bf16_attention = 1e9};
   EXPECT_DOUBLE_EQ(LimitOf(bf16, peaks, Precision::kInt8).seconds(), 2 + 2);  // no such instruction
   peaks.bf16_gflops = 4;
   EXPECT_DOUBLE_EQ(LimitOf(bf16, peaks, Precision::kInt8).seconds(), 2 + 0.25);
