@@ -3,9 +3,10 @@
 //
 // Order of work: panels; blocks of up to 32 rows; K-groups; units of 32 columns, or all 64 when
 // there are no more than 16 rows. While the tiles multiply one unit, the vector units add the sums
-// of the unit before: both share the inner loop. A block's sums (8 KiB), the dots of a unit (4 KiB)
-// and the operands of a group (24 KiB at 256) fit the L1 cache; with 64 rows they do not, and
-// everything takes a third longer.
+// of the unit before: a few rows beside every tile product, because a tile product leaves the
+// vector units one of their two ports for 16 cycles, and more than it hides holds up the next one.
+// A block's values (8 KiB), the dots of a unit (4 KiB) and the operands of a group (24 KiB at 256)
+// fit the L1 cache.
 #include <cpuid.h>
 #include <immintrin.h>
 #include <sys/syscall.h>
@@ -54,16 +55,22 @@ struct Square {
     for (int i = 0; i < 8; ++i) shapes.rows[i] = tile_rows[i];
     LoadTileShapes(shapes);
   }
+  // Calls beside(Index<0..3>) after each of the four tile products.
+  template <class F>
   PLATEN_INLINE static void Multiply(const int8_t* a, ptrdiff_t a_stride, int rows,
-                                     const uint8_t* w) {
+                                     const uint8_t* w, F beside) {
     _tile_loadd(4, a, a_stride);
     _tile_loadd(6, w, kWeightStride);
     _tile_dpbsud(0, 4, 6);
+    beside(Index<0>{});
     _tile_loadd(7, w + 64, kWeightStride);
     _tile_dpbsud(1, 4, 7);
+    beside(Index<1>{});
     _tile_loadd(5, a + (rows + 1) / 2 * a_stride, a_stride);
     _tile_dpbsud(2, 5, 6);
+    beside(Index<2>{});
     _tile_dpbsud(3, 5, 7);
+    beside(Index<3>{});
   }
   PLATEN_INLINE static void StoreSums(int rows, int32_t* dots) {
     constexpr int kStride = kVectors * 64;
@@ -84,16 +91,22 @@ struct Wide {
     for (int i = 0; i < 8; ++i) shapes.rows[i] = static_cast<uint8_t>(i < 5 ? rows : 16);
     LoadTileShapes(shapes);
   }
-  PLATEN_INLINE static void Multiply(const int8_t* a, ptrdiff_t a_stride, int, const uint8_t* w) {
+  template <class F>
+  PLATEN_INLINE static void Multiply(const int8_t* a, ptrdiff_t a_stride, int, const uint8_t* w,
+                                     F beside) {
     _tile_loadd(4, a, a_stride);
     _tile_loadd(5, w, kWeightStride);
     _tile_dpbsud(0, 4, 5);
+    beside(Index<0>{});
     _tile_loadd(6, w + 64, kWeightStride);
     _tile_dpbsud(1, 4, 6);
+    beside(Index<1>{});
     _tile_loadd(5, w + 128, kWeightStride);
     _tile_dpbsud(2, 4, 5);
+    beside(Index<2>{});
     _tile_loadd(6, w + 192, kWeightStride);
     _tile_dpbsud(3, 4, 6);
+    beside(Index<3>{});
   }
   PLATEN_INLINE static void StoreSums(int, int32_t* dots) {
     constexpr int kStride = kVectors * 64;
@@ -104,52 +117,87 @@ struct Wide {
   }
 };
 
-// Lines of weights to fetch, some per step, from four places at once: each is a stream of its own
-// for the memory.
-struct Ahead {
-  const uint8_t* next;
-  ptrdiff_t distance;
-  int lines;  // per place and step
+// Operands of one unit: a block's rows, some columns of a panel, one K-group.
+struct Unit {
+  const int8_t* a;
+  ptrdiff_t a_stride;
+  const uint8_t* weights;  // first column of the unit
+  int rows;
+  int steps;             // of 64 k, a padded one at the end included
+  const int8_t* a_tail;  // [rows][64] of the padded step; nullptr: none
+  const uint8_t* w_tail;
+  int32_t* dots;
 };
 
-// dots = the unit's sums; meanwhile the sums of `waiting` are added, `share` rows per step.
-template <class Layout>
-[[gnu::noinline]] void MultiplyUnit(const Unit& u, const Unit* waiting, int share, Ahead& ahead) {
+// Weights to fetch into L2 in four places at once: each is a stream of its own for the memory.
+struct Ahead {
+  const uint8_t* next = nullptr;  // in the first place
+  const uint8_t* end = nullptr;
+  ptrdiff_t distance = 0;  // from place to place
+  int lines = 0;           // beside a tile product, of one place
+};
+
+PLATEN_INLINE void Fetch(const uint8_t* line, int lines) {
+  for (int i = 0; i < lines; ++i) {
+    _mm_prefetch(reinterpret_cast<const char*>(line + i * 64), _MM_HINT_T1);
+  }
+}
+
+// f(0) ... f(n - 1); n is kSteps unless that is 0.
+template <int kSteps, class F>
+PLATEN_INLINE void ForSteps(int n, F f) {
+  if constexpr (kSteps != 0) {
+    Unroll<kSteps>(f);
+  } else {
+    for (int i = 0; i < n; ++i) f(i);
+  }
+}
+
+// dots = the unit's sums. Meanwhile the sums that wait, which lie there so far, are added.
+template <class Layout, Sink kSink, int kSteps>
+[[gnu::noinline]] void MultiplyUnit(const Unit& u, const Sums& waiting, Ahead& ahead) {
+  constexpr int kProducts = 4;  // in a step
+  Adder<Layout::kVectors, kSink> adder(waiting);
+  const int8_t* a = u.a;
+  ptrdiff_t a_stride = u.a_stride;
+  const uint8_t* w = u.weights;
+  const int rows = u.rows;
+  const int steps = u.steps;
+  const int share = (rows + kProducts * steps - 1) / (kProducts * steps);
+  const uint8_t* next = ahead.next;
+  const ptrdiff_t distance = ahead.distance;
+  const int lines = ahead.next < ahead.end ? ahead.lines : 0;
+  ahead.next += static_cast<ptrdiff_t>(steps) * lines * 64;
   _tile_zero(0);
   _tile_zero(1);
   _tile_zero(2);
   _tile_zero(3);
-  const int8_t* a = u.a;
-  const uint8_t* w = u.weights;
-  ptrdiff_t a_stride = u.a_stride;
-  const int steps = u.steps;
-  const int rows = u.rows;
-  const int waiting_rows = waiting == nullptr ? 0 : rows;
-  const uint8_t* next = ahead.next;
-  for (int i = 0, row = 0; i < steps; ++i, row += share) {
-    if (i + 1 == steps && u.a_tail != nullptr) {
-      a = u.a_tail;
-      a_stride = kTileK;
-      w = u.w_tail;
-    }
-    Layout::Multiply(a, a_stride, rows, w);
-    for (int j = 0; j < ahead.lines; ++j, next += 64) {
-      Unroll<4>([&](auto place) __attribute__((always_inline)) {
-        _mm_prefetch(reinterpret_cast<const char*>(next + place * ahead.distance), _MM_HINT_T1);
+  ForSteps<kSteps>(
+      steps, [&](auto i) __attribute__((always_inline)) {
+        if (kSteps == 0 && i + 1 == steps && u.a_tail != nullptr) {
+          a = u.a_tail - i * kTileK;
+          a_stride = kTileK;
+          w = u.w_tail - i * kTileK * kPanelColumns;
+        }
+        Layout::Multiply(
+            a + i * kTileK, a_stride, rows,
+            w + i * kTileK * kPanelColumns, [&](auto place) __attribute__((always_inline)) {
+              Fetch(next + place * distance, lines);
+              if constexpr (kSteps != 0) {
+                adder.template AddNext<kPanelColumns / Layout::kVectors / (kProducts * kSteps)>();
+              } else {
+                adder.AddNext(share);
+              }
+            });
+        next += lines * 64;
       });
-    }
-    const int left = waiting_rows - row;
-    if (left > 0) AddSums<Layout::kVectors>(*waiting, row, left < share ? left : share);
-    a += kTileK;
-    w += kTileK * kPanelColumns;
-  }
-  ahead.next = next;
+  adder.AddRest();
   Layout::StoreSums(rows, u.dots);
 }
 
 // Buffers of a job.
 struct Buffers {
-  alignas(64) float value[kBlockRows * kPanelColumns];
+  alignas(64) float value[kBlockRows * kPanelColumns] = {};  // 0 at the start of every block
   alignas(64) int32_t dots[kBlockRows * kPanelColumns / 2];
   alignas(64) int8_t a_tail[kBlockRows * kTileK];
   alignas(64) uint8_t w_tail[kTileK * kPanelColumns];
@@ -171,105 +219,119 @@ void CopyTailOfW(const GemmS8Job& job, const Panel& panel, uint8_t* out) {
   __builtin_memcpy(out, w, static_cast<size_t>(tail) * kPanelColumns);
 }
 
-// One K-group of a panel.
-struct Group {
-  const GemmS8Job& job;
-  const Panel& panel;
-  int index;
-  int begin;  // first k
-  int steps;  // of 64 k, a padded one at the end included
-  bool tail;  // it is padded
-
-  Group(const GemmS8Job& j, const Panel& p, int group) : job(j), panel(p), index(group) {
-    begin = group * job.group_k;
-    const int k = job.k_padded - begin < job.group_k ? job.k_padded - begin : job.group_k;
-    steps = (k + kTileK - 1) / kTileK;
-    tail = k % kTileK != 0;
-  }
-};
-
-// The unit of `group` for the block at a row and a column of the panel.
-template <class Layout>
-PLATEN_INLINE void FillUnit(const Group& group, Buffers& buffers, int row, int column, Unit& u) {
-  const GemmS8Job& job = group.job;
-  const Panel& panel = group.panel;
-  const ptrdiff_t scales_at = static_cast<ptrdiff_t>(row) * job.groups + group.index;
-  u.a = job.a + row * job.a_stride + group.begin;
-  u.a_stride = job.a_stride;
-  u.weights = panel.weights + static_cast<ptrdiff_t>(group.begin) * kPanelColumns + column * 4;
-  u.steps = group.steps;
-  u.a_tail = group.tail ? buffers.a_tail : nullptr;
-  u.w_tail = buffers.w_tail + column * 4;
-  u.dots = buffers.dots;
-  u.a_scales = job.a_scales + scales_at;
-  u.a_corrections = job.a_corrections + scales_at;
-  u.groups = job.groups;
-  u.w_scales = panel.scales + group.index * kPanelColumns + column;
-  u.value = buffers.value + column;
-  u.first_group = group.index == 0;
-  const bool gated = job.epilogue == Epilogue::kSiluMul;
-  const bool last_column = column + Layout::kVectors * 16 == kPanelColumns;
-  u.sink = group.index + 1 < job.groups ? Sink::kValue
-           : !gated                     ? Sink::kOutput
-           : last_column                ? Sink::kGated
-                                        : Sink::kValue;
-  const int c_column = gated ? 0 : column;
-  u.c = job.c + row * job.c_stride + panel.first_column + c_column;
-  u.c_stride = job.c_stride;
-  u.columns = panel.columns - c_column;
-  u.adds = job.epilogue == Epilogue::kAdd;
-  u.output_soon = group.index + 2 == job.groups;
-  u.bias = panel.bias == nullptr ? nullptr : panel.bias + column;
-}
-
 // A job in blocks of `rows` each. The last block reaches back over rows of the one before, so that
 // all have the same shape.
 template <class Layout>
 class Product {
  public:
-  Product(const GemmS8Job& job, int rows) : job_(job), rows_(rows) {}
+  Product(const GemmS8Job& job, int rows) : job_(job) {
+    unit_.a_stride = job.a_stride;
+    unit_.rows = rows;
+    unit_.dots = buffers_.dots;
+    waiting_.dots = buffers_.dots;
+    waiting_.groups = job.groups;
+    waiting_.w_scales = job.w_scales;  // read even when nothing waits
+    waiting_.target = &targets_[0];
+  }
 
   void Run(int blocks) {
-    Layout::Configure(rows_);
+    const int rows = unit_.rows;
+    Layout::Configure(rows);
     const ptrdiff_t panel_bytes = static_cast<ptrdiff_t>(job_.k_padded) * kPanelColumns;
-    const int units = blocks * 4 / Layout::kVectors;  // that share the fetching of the next panel
+    const int units = blocks * kPanelColumns / kColumns;  // that share fetching the next panel
     for (int p = 0; p < job_.num_panels; ++p) {
       const Panel panel = PanelOf(job_, p);
       if (job_.k_padded % kTileK != 0) CopyTailOfW(job_, panel, buffers_.w_tail);
-      ahead_ = {panel.weights + panel_bytes, panel_bytes / 4, (16 + units - 1) / units};
+      const uint8_t* next = panel.weights + panel_bytes;
+      ahead_ = {next, next + panel_bytes / 4, panel_bytes / 4, (16 + units - 1) / units};
       for (int i = 0; i < blocks; ++i) {
-        const int row = i + 1 == blocks ? job_.rows - rows_ : i * rows_;
-        MultiplyBlock(panel, row, i * rows_ - row);
+        const int row = i + 1 == blocks ? job_.rows - rows : i * rows;
+        MultiplyBlock(panel, row, i * rows - row);
       }
     }
-    AddSums<Layout::kVectors>(*waiting_, 0, rows_);
+    AddLast();
     _tile_release();
   }
 
  private:
+  static constexpr int kColumns = Layout::kVectors * 16;  // of a unit
+
   // All groups of a block and a panel; the first `done` rows belong to the block before.
   void MultiplyBlock(const Panel& panel, int row, int done) {
-    if (job_.k_padded % kTileK != 0) CopyTailOfA(job_, row, rows_, buffers_.a_tail);
-    for (int g = 0; g < job_.groups; ++g) {
-      const Group group(job_, panel, g);
-      const int share = (rows_ + group.steps - 1) / group.steps;
-      for (int column = 0; column < kPanelColumns; column += Layout::kVectors * 16) {
-        Unit& u = units_[turn_];
-        turn_ ^= 1;
-        FillUnit<Layout>(group, buffers_, row, column, u);
-        u.first_row = done;
-        u.rows = rows_;
-        MultiplyUnit<Layout>(u, waiting_, share, ahead_);
-        waiting_ = &u;
-      }
+    if (job_.k_padded % kTileK != 0) CopyTailOfA(job_, row, unit_.rows, buffers_.a_tail);
+    turn_ ^= 1;
+    targets_[turn_] = {job_.c + row * job_.c_stride + panel.first_column,
+                       job_.c_stride,
+                       panel.columns,
+                       job_.epilogue == Epilogue::kAdd,
+                       panel.bias,
+                       done,
+                       unit_.rows};
+    for (int g = 0; g < job_.groups; ++g) MultiplyGroup(panel, row, g);
+  }
+
+  void MultiplyGroup(const Panel& panel, int row, int g) {
+    const int begin = g * job_.group_k;
+    const int k = job_.k_padded - begin < job_.group_k ? job_.k_padded - begin : job_.group_k;
+    const ptrdiff_t scales_at = static_cast<ptrdiff_t>(row) * job_.groups + g;
+    const uint8_t* weights = panel.weights + static_cast<ptrdiff_t>(begin) * kPanelColumns;
+    unit_.a = job_.a + row * job_.a_stride + begin;
+    unit_.steps = (k + kTileK - 1) / kTileK;
+    unit_.a_tail = k % kTileK != 0 ? buffers_.a_tail : nullptr;
+    for (int column = 0; column < kPanelColumns; column += kColumns) {
+      unit_.weights = weights + column * 4;
+      unit_.w_tail = buffers_.w_tail + column * 4;
+      Multiply();
+      waiting_.a_scales = job_.a_scales + scales_at;
+      waiting_.a_corrections = job_.a_corrections + scales_at;
+      waiting_.w_scales = panel.scales + g * kPanelColumns + column;
+      waiting_.value = buffers_.value + column;
+      waiting_.column = column;
+      waiting_.rows = unit_.rows;
+      waiting_.target = &targets_[turn_];
+      sink_ = SinkOf(g, column);
+    }
+  }
+  Sink SinkOf(int group, int column) const {
+    if (group + 1 < job_.groups) return Sink::kValue;
+    if (job_.epilogue != Epilogue::kSiluMul) return Sink::kOutput;
+    return column + kColumns == kPanelColumns ? Sink::kGated : Sink::kValue;
+  }
+
+  void Multiply() {
+    switch (sink_) {
+      case Sink::kValue:
+        return MultiplyBeside<Sink::kValue>();
+      case Sink::kOutput:
+        return MultiplyBeside<Sink::kOutput>();
+      case Sink::kGated:
+        return MultiplyBeside<Sink::kGated>();
+    }
+  }
+  template <Sink kSink>
+  void MultiplyBeside() {
+    if (unit_.steps == kUsualSteps && unit_.a_tail == nullptr) {
+      MultiplyUnit<Layout, kSink, kUsualSteps>(unit_, waiting_, ahead_);
+    } else {
+      MultiplyUnit<Layout, kSink, 0>(unit_, waiting_, ahead_);
+    }
+  }
+  void AddLast() {
+    if (sink_ == Sink::kOutput) {
+      Adder<Layout::kVectors, Sink::kOutput>(waiting_).AddRest();
+    } else {
+      Adder<Layout::kVectors, Sink::kGated>(waiting_).AddRest();
     }
   }
 
+  static constexpr int kUsualSteps = 4;  // K-groups of 256
+
   const GemmS8Job& job_;
-  int rows_;
-  Unit units_[2];  // one is multiplied, the other waits to be added
+  Unit unit_ = {};
+  Sums waiting_ = {};  // no rows before the first unit
+  Sink sink_ = Sink::kValue;
+  Target targets_[2] = {};  // of this block, and of the one whose last sums wait
   int turn_ = 0;
-  const Unit* waiting_ = nullptr;
   Ahead ahead_;
   Buffers buffers_;
 };
