@@ -68,13 +68,14 @@ struct Unit {
 Unit Int8Unit(const std::string& table) {
   if (table == "amx") return {"tdpbsud", AmxPeak};
   if (table == "avx512-vnni") return {"vpdpbusd 512", VnniPeak};
+  if (table == "avx-vnni") return {"vpdpbusd 256", Vnni256Peak};
   if (table == "avx512" || table == "avx2") return {"vpmaddwd 256", Madd256Peak};
   return {"scalar", MultiplyAddScalarPeak};
 }
 
 Unit F32Unit(const std::string& table) {
   if (table == "amx" || table.starts_with("avx512")) return {"vfmadd231ps 512", Fma512Peak};
-  if (table == "avx2") return {"vfmadd231ps 256", Fma256Peak};
+  if (table.starts_with("avx")) return {"vfmadd231ps 256", Fma256Peak};
   return {"scalar", MultiplyAddScalarPeak};
 }
 

@@ -24,8 +24,7 @@ struct Peaks {
   double cache_bytes = 0;        // size of the last-level cache; 0: not known
 };
 
-// Peaks of the instruction set a kernel table uses ("amx", "avx512-vnni", "avx512", "avx2",
-// "scalar"). With `memory`, also the rate of a MemoryMeter made for this call. Takes about 20 ms
+// Peaks of the instruction set a kernel table uses (one of kKernelNames). With `memory`, also the rate of a MemoryMeter made for this call. Takes about 20 ms
 // without memory, half a second with.
 Peaks MeasurePeaks(const std::string& table_name, bool memory, int threads = 1);
 
@@ -60,6 +59,7 @@ double AmxBf16Peak(int runs = kManyRuns);
 double VnniPeak(int runs = kManyRuns);
 double Bf16DotPeak(int runs = kManyRuns);
 double Fma512Peak(int runs = kManyRuns);
+double Vnni256Peak(int runs = kManyRuns);
 double Madd256Peak(int runs = kManyRuns);
 double Fma256Peak(int runs = kManyRuns);
 double MultiplyAddScalarPeak(int runs = kManyRuns);

@@ -79,7 +79,7 @@ void PrintMachine() {
   Row("cpu", CpuName());
   Row("features", Joined(CpuFeatures()));
   std::vector<std::string> usable;
-  for (const char* name : {"amx", "avx512-vnni", "avx512", "avx2", "scalar"}) {
+  for (const char* name : kKernelNames) {
     if (FindKernels(name) != nullptr) usable.emplace_back(name);
   }
   Row("kernels", std::string(BestKernels().name) + " (usable: " + Joined(usable) + ")");

@@ -1,8 +1,10 @@
 #include "apps/platen/model_options.h"
 
 #include <cstdio>
+#include <iterator>
 
 #include "apps/platen/ocr_options.h"
+#include "model/kernels/kernels.h"
 #include "model/support/error.h"
 
 namespace platen {
@@ -44,6 +46,16 @@ OptionSpec AttentionOption(const std::string& group) {
           .choices = {"f32", "bf16"}};
 }
 
+namespace {
+
+std::vector<std::string> IsaChoices() {
+  std::vector<std::string> names(std::begin(kKernelNames), std::end(kKernelNames));
+  names.insert(names.begin(), "auto");
+  return names;
+}
+
+}  // namespace
+
 OptionSpec IsaOption(const std::string& group) {
   return {.name = "isa",
           .type = OptionType::kChoice,
@@ -53,7 +65,7 @@ OptionSpec IsaOption(const std::string& group) {
           .help =
               "Instruction set of the kernels. All give the same bits; auto is the fastest "
               "this CPU can run.",
-          .choices = {"auto", "scalar", "avx2", "avx512", "avx512-vnni", "amx"}};
+          .choices = IsaChoices()};
 }
 
 OptionSpec ThreadsOption(const std::string& group) {

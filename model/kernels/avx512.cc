@@ -18,6 +18,8 @@ namespace {
 //
 #include "model/kernels/finish_row.inc"
 //
+#include "model/kernels/weight_stream.inc"
+//
 #include "model/kernels/dot_madd.inc"
 //
 #include "model/kernels/kernel_body.inc"

@@ -131,7 +131,10 @@ struct KernelTable {
   Selection (*select)(const float* logits, int n);
 };
 
-// The best table this CPU can run, of "amx", "avx512-vnni", "avx512", "avx2", "scalar".
+// All tables there are, best first.
+constexpr const char* kKernelNames[] = {"amx", "avx512-vnni", "avx-vnni", "avx512", "avx2", "scalar"};
+
+// The first of them that this CPU can run.
 const KernelTable& BestKernels();
 // The table of that name; nullptr if there is none or this CPU cannot run it.
 const KernelTable* FindKernels(const char* name);

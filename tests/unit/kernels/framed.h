@@ -15,7 +15,7 @@ inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 inline std::vector<const KernelTable*> Tables() {
   std::vector<const KernelTable*> tables;
-  for (const char* name : {"scalar", "avx2", "avx512", "avx512-vnni", "amx"}) {
+  for (const char* name : kKernelNames) {
     if (const KernelTable* table = FindKernels(name)) tables.push_back(table);
   }
   return tables;

@@ -165,7 +165,7 @@ TEST_P(Determinism, APoolTooSmallForAllMakesSequencesWaitAndChangesNothing) {
 TEST_P(Determinism, EveryKernelTableGivesTheSameTokensAndProbabilities) {
   EngineOptions options;
   const std::vector<Outcome> expected = RunTogether(model_, Snapshot(), options, 6);
-  for (const char* name : {"scalar", "avx2", "avx512", "avx512-vnni", "amx"}) {
+  for (const char* name : kKernelNames) {
     const KernelTable* table = FindKernels(name);
     if (table == nullptr) continue;
     const auto other = LoadGoldenModel(Snapshot(), *table, model_.precision());

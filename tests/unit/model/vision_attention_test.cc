@@ -45,7 +45,7 @@ class Bf16Attention : public ::testing::TestWithParam<const char*> {
 TEST_P(Bf16Attention, EveryKernelTableGivesTheSameBitsAloneAndInABatch) {
   const auto expected =
       Encode(*FindKernels("scalar"), VisionAttention::kBf16, 0, std::size(kImages));
-  for (const char* name : {"scalar", "avx2", "avx512", "avx512-vnni", "amx"}) {
+  for (const char* name : kKernelNames) {
     const KernelTable* table = FindKernels(name);
     if (table == nullptr) continue;
     std::vector<float> alone;

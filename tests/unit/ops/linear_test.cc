@@ -57,7 +57,7 @@ float DotPlain(const Quantized& a, const Quantized& w, int64_t group) {
 
 std::vector<const KernelTable*> Tables() {
   std::vector<const KernelTable*> tables;
-  for (const char* name : {"scalar", "avx2", "avx512", "avx512-vnni", "amx"}) {
+  for (const char* name : kKernelNames) {
     if (const KernelTable* table = FindKernels(name)) tables.push_back(table);
   }
   return tables;
