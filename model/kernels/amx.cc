@@ -289,6 +289,7 @@ class Product {
       waiting_.column = column;
       waiting_.rows = unit_.rows;
       waiting_.target = &targets_[turn_];
+      waiting_.output_soon = g + 2 == job_.groups && job_.epilogue != Epilogue::kSiluMul;
       sink_ = SinkOf(g, column);
     }
   }
