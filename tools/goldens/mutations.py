@@ -93,22 +93,22 @@ MUTATIONS = {
     for (int c = 0; c < grid.cols; ++c) write_patch(r, c);
   }""")]),
     "no_vision_rope": ("no rotary in the vision tower", [
-        ("model/vision.cc", "      kernels_.rope_half(cos, sin, d, q);\n", "      (void)cos;\n"),
-        ("model/vision.cc", "      kernels_.rope_half(cos, sin, d, k);\n", "      (void)sin;\n")]),
+        ("model/vision.cc", "    kernels_.rope_half(cos, sin, d, q);\n", "    (void)cos;\n"),
+        ("model/vision.cc", "    kernels_.rope_half(cos, sin, d, k);\n", "    (void)sin;\n")]),
     "vision_rope_before_norm": ("rotary before the q/k norm", [
         ("model/vision.cc",
-         "      kernels_.rms_norm(q, w.q_norm.data(), config_.rms_norm_eps, d, q);\n",
-         "      kernels_.rope_half(cos, sin, d, q);\n      kernels_.rope_half(cos, sin, d, k);\n"),
+         "    kernels_.rms_norm(q, w.q_norm.data(), config_.rms_norm_eps, d, q);\n",
+         "    kernels_.rope_half(cos, sin, d, q);\n    kernels_.rope_half(cos, sin, d, k);\n"),
         ("model/vision.cc",
-         "      kernels_.rms_norm(k, w.k_norm.data(), config_.rms_norm_eps, d, k);\n"
-         "      kernels_.rope_half(cos, sin, d, q);\n      kernels_.rope_half(cos, sin, d, k);\n",
-         "      kernels_.rms_norm(q, w.q_norm.data(), config_.rms_norm_eps, d, q);\n"
-         "      kernels_.rms_norm(k, w.k_norm.data(), config_.rms_norm_eps, d, k);\n")]),
+         "    kernels_.rms_norm(k, w.k_norm.data(), config_.rms_norm_eps, d, k);\n"
+         "    kernels_.rope_half(cos, sin, d, q);\n    kernels_.rope_half(cos, sin, d, k);\n",
+         "    kernels_.rms_norm(q, w.q_norm.data(), config_.rms_norm_eps, d, q);\n"
+         "    kernels_.rms_norm(k, w.k_norm.data(), config_.rms_norm_eps, d, k);\n")]),
     "no_qk_norm": ("vision q/k norm left out", [
         ("model/vision.cc",
-         "      kernels_.rms_norm(q, w.q_norm.data(), config_.rms_norm_eps, d, q);\n", "      (void)w;\n"),
+         "    kernels_.rms_norm(q, w.q_norm.data(), config_.rms_norm_eps, d, q);\n", "    (void)w;\n"),
         ("model/vision.cc",
-         "      kernels_.rms_norm(k, w.k_norm.data(), config_.rms_norm_eps, d, k);\n", "")]),
+         "    kernels_.rms_norm(k, w.k_norm.data(), config_.rms_norm_eps, d, k);\n", "")]),
     "downsample_transposed": ("2x2 block order (dx, dy) in the downsample", [
         ("model/weight_source.cc", "stored[static_cast<size_t>(c * places + place)]",
          "stored[static_cast<size_t>(c * places + place % 2 * 2 + place / 2)]")]),
@@ -125,10 +125,10 @@ MUTATIONS = {
     "cross_image_attention": ("vision attention across images", [
         ("model/vision.cc", "    const int64_t pages = CeilDiv(n, kPageKeys);\n",
          "    const int64_t pages = CeilDiv(plan.num_patches + n, kPageKeys) - plan.num_pages;\n"),
-        ("model/vision.cc", "    const int64_t first_page = head * plan.num_pages + s.first_page;\n",
-         "    const int64_t first_page = head * plan.num_pages;\n"),
-        ("model/vision.cc", "first_page + i / kPageKeys;", "first_page + patch / kPageKeys;"),
-        ("model/vision.cc", "static_cast<int>(i % kPageKeys)", "static_cast<int>(patch % kPageKeys)"),
+        ("model/vision.cc", "    const int64_t first = (page - s.first_page) * kPageKeys;\n",
+         "    const int64_t first = page * kPageKeys - s.first_patch;\n"),
+        ("model/vision.cc", "std::min<int64_t>(kPageKeys, s.num_patches - first);",
+         "std::min<int64_t>(kPageKeys, plan.num_patches - page * kPageKeys);"),
         ("model/vision.cc", "static_cast<int32_t>(s.num_patches);", "static_cast<int32_t>(plan.num_patches);"),
         ("model/vision.cc", "task.head * plan.num_pages + s.first_page;", "task.head * plan.num_pages;")]),
     "decode_position_is_index": ("generated tokens use the cache index as rope position", [
