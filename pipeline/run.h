@@ -27,7 +27,7 @@ struct RunOptions {
   PageStageOptions page;
   int threads = 1;          // that work on the run; the caller's is one of them
   int slots = 4;            // pages in memory
-  int patch_budget = 8800;  // rows of a vision batch
+  int patch_budget = 2400;  // rows of a vision batch
   int row_budget = 2400;    // rows of a prefill batch
   std::string trace_path;   // empty: none
 };

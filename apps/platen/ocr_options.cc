@@ -108,7 +108,7 @@ void AddResources(OptionTable& table) {
                    .value_name = "MiB", .group = group,
                    .help = "Memory for the attention cache; pages wait while it is full.",
                    .min = 1, .max = 1 << 20});
-  table.push_back({.name = "batch-patches", .type = Type::kInteger, .default_value = "8800",
+  table.push_back({.name = "batch-patches", .type = Type::kInteger, .default_value = "2400",
                    .value_name = "N", .group = group,
                    .help = "Most image patches encoded together, unless one region has more.",
                    .min = 1, .max = 1e6});

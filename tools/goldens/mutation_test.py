@@ -70,7 +70,8 @@ def main() -> int:
     source.mkdir(parents=True, exist_ok=True)
     for name in COPIED:
         if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, source / name, dirs_exist_ok=True)
+            # New times, so that what the run before left is built again.
+            shutil.copytree(ROOT / name, source / name, copy_function=shutil.copy, dirs_exist_ok=True)
         elif (ROOT / name).exists():
             shutil.copy(ROOT / name, source / name)
     subprocess.run(["cmake", "-S", str(source), "-B", str(options.work / "build"), "-G", "Ninja",
