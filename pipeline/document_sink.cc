@@ -33,8 +33,10 @@ void DocumentSink::Write(PageSlot& page) {
 }
 
 void DocumentSink::KeepPage(OpenDocument& document, const PageResult& page) {
-  document.finished_pages->Append(page);
+  // In this order: after a kill between the two the page is read and recorded again. In the other
+  // it would be taken from its file, and the ledger would have no record of it.
   ledger_.RecordPage(document.key, document.input, page);
+  document.finished_pages->Append(page);
   counters_.Add(&Progress::pages_done, 1);
   CountPage(page);
   if (IsComplete(page)) return;
