@@ -17,7 +17,7 @@ constexpr int kReach = 70;    // 14: how far the text on either side may be
 const cv::Scalar kPaper = cv::Scalar::all(0);
 const cv::Point kCentered(-1, -1);
 
-cv::Mat Bar(int rows, int cols) { return cv::Mat::ones(rows, cols, CV_8U); }
+cv::Mat Bar(int rows, int cols) { return {rows, cols, CV_8U, cv::Scalar(1)}; }
 
 }  // namespace
 
@@ -25,7 +25,7 @@ Gutters::Gutters(const std::vector<Box>& core, cv::Size page, double letter_heig
     : cell_(letter_height / kCellsPerLetter) {
   const int rows = static_cast<int>(page.height / cell_) + 2;
   const int cols = static_cast<int>(page.width / cell_) + 2;
-  cv::Mat text = cv::Mat::zeros(rows, cols, CV_8U);
+  cv::Mat text(rows, cols, CV_8U, cv::Scalar(0));
   for (const Box& b : core) {
     const cv::Range y(static_cast<int>(b.y0 / cell_),
                       std::min(rows, static_cast<int>(std::ceil(b.y1 / cell_))));

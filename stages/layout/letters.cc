@@ -87,7 +87,7 @@ class Sorter {
       }
     }
     const int closing = static_cast<int>(kPictureClosing * xh_) | 1;
-    cv::morphologyEx(mask, mask, cv::MORPH_CLOSE, cv::Mat::ones(closing, closing, CV_8U));
+    cv::morphologyEx(mask, mask, cv::MORPH_CLOSE, cv::Mat(closing, closing, CV_8U, cv::Scalar(1)));
     cv::Mat cover;
     cv::integral(mask, cover, CV_32S);
     return cover;

@@ -163,7 +163,7 @@ void EraseForeignInk(const Tones& tones, const StripGeometry& geometry, double a
   cv::cvtColor(strip, ink, cv::COLOR_RGB2GRAY);
   cv::threshold(ink, ink, InkThreshold(tones, kFaintShare) - 1, 255, cv::THRESH_BINARY_INV);
   const Components components = FindComponents(ink);
-  cv::Mat foreign = cv::Mat::zeros(ink.size(), CV_8U);
+  cv::Mat foreign(ink.size(), CV_8U, cv::Scalar(0));
   for (const Component& c : components.items) {
     const bool below = c.y > geometry.baseline + kTailsStart * geometry.x_height;
     const bool above = c.y + c.height < geometry.baseline - ascent;
@@ -174,7 +174,7 @@ void EraseForeignInk(const Tones& tones, const StripGeometry& geometry, double a
     const cv::Rect box(c.x, c.y, c.width, c.height);
     foreign(box).setTo(255, components.labels(box) == c.label);
   }
-  cv::dilate(foreign, foreign, cv::Mat::ones(3, 3, CV_8U));  // with its grey edge
+  cv::dilate(foreign, foreign, cv::Mat(3, 3, CV_8U, cv::Scalar(1)));  // with its grey edge
   strip.setTo(cv::Scalar(tones.paper[0], tones.paper[1], tones.paper[2]), foreign);
 }
 

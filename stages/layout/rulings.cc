@@ -66,7 +66,7 @@ struct Stroke {
 std::vector<Stroke> FindStrokes(const cv::Mat& ink, double xh) {
   // Made fatter by a pixel on both sides, a slightly slanted stroke still has long runs.
   cv::Mat fat;
-  cv::dilate(ink, fat, cv::Mat::ones(3, 1, CV_8U));
+  cv::dilate(ink, fat, cv::Mat(3, 1, CV_8U, cv::Scalar(1)));
   const int shortest = std::max(kShortestPixels, static_cast<int>(kShortest * xh));
   const std::vector<Run> runs = LongRuns(fat, shortest);
   std::vector<Stroke> strokes;
