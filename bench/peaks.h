@@ -24,8 +24,8 @@ struct Peaks {
   double cache_bytes = 0;        // size of the last-level cache; 0: not known
 };
 
-// Peaks of the instruction set a kernel table uses (one of kKernelNames). With `memory`, also the rate of a MemoryMeter made for this call. Takes about 20 ms
-// without memory, half a second with.
+// Peaks of the instruction set a kernel table uses (one of kKernelNames). With `memory`, also the
+// rate of a MemoryMeter made for this call. Takes about 20 ms without memory, half a second with.
 Peaks MeasurePeaks(const std::string& table_name, bool memory, int threads = 1);
 
 // Medians of the rates (of two, the better one); at least one element.

@@ -46,8 +46,8 @@ std::vector<std::string> CpuFeatures() {
   add(__builtin_cpu_supports("avx512vl"), "avx512vl");
   add(__builtin_cpu_supports("avx512vnni"), "avx512vnni");
   add(__builtin_cpu_supports("avx512bf16"), "avx512bf16");
-  unsigned a = 0, b = 0, c = 0, d = 0;
   add(FindKernels("avx-vnni") != nullptr, "avx-vnni");
+  unsigned a = 0, b = 0, c = 0, d = 0;
   if (__get_cpuid_count(7, 0, &a, &b, &c, &d) != 0) {
     add((d >> 23 & 1) != 0, "avx512fp16");
     add((d >> 22 & 1) != 0, "amx-bf16");

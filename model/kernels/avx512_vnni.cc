@@ -21,6 +21,8 @@ namespace {
 // No other file's inline code: the epilogue of the float kernels, for this file.
 #include "model/kernels/finish_row.inc"
 //
+#include "model/kernels/row_blocks.inc"
+//
 #include "model/kernels/int8_job.inc"
 
 constexpr int kBlockRows = 6;
@@ -138,15 +140,6 @@ template <int MR>
   }
 }
 
-template <int MR = kBlockRows>
-PLATEN_INLINE void MultiplyRows(int rows, const Block& block) {
-  if (rows == MR) {
-    MultiplyBlock<MR>(block);
-  } else if constexpr (MR > 1) {
-    MultiplyRows<MR - 1>(rows, block);
-  }
-}
-
 // One slice [begin, begin + k) of a panel for all rows of a chunk.
 struct SliceOfK {
   int begin;
@@ -174,8 +167,8 @@ void MultiplySlice(const GemmS8Job& job, const Panel& panel, const SliceOfK& sli
   const ptrdiff_t bytes = static_cast<ptrdiff_t>(slice.k) * kPanelColumns;
   block.distance = bytes / (lines < 4 ? lines : 4);
   for (int i = 0; i < blocks; ++i) {
-    const int first = static_cast<int>(static_cast<long>(rows) * i / blocks);
-    const int count = static_cast<int>(static_cast<long>(rows) * (i + 1) / blocks) - first;
+    const int first = BlockStart(rows, blocks, i);
+    const int count = BlockStart(rows, blocks, i + 1) - first;
     const int row = first_row + first;
     const ptrdiff_t scales_at = static_cast<ptrdiff_t>(row) * job.groups + slice.first_group;
     block.a = job.a + row * job.a_stride + slice.begin;
@@ -186,7 +179,9 @@ void MultiplySlice(const GemmS8Job& job, const Panel& panel, const SliceOfK& sli
     block.lines = i < fetching ? lines : 0;
     // A few output rows per slice: all at once would hold up the loads of the next block.
     for (int r = slice.index; r < count; r += slice.slices) PrefetchOutput(job, panel, row + r);
-    MultiplyRows<>(count, block);
+    WithIndex<kBlockRows>(count, [&](auto n) __attribute__((always_inline)) {
+      MultiplyBlock<n>(block);
+    });
     if (slice.index + 1 == slice.slices) FinishRows(job, panel, block.value, row, count);
   }
 }

@@ -16,6 +16,8 @@ namespace {
 //
 #include "model/kernels/finish_row.inc"
 //
+#include "model/kernels/row_blocks.inc"
+//
 #include "model/kernels/weight_stream.inc"
 
 constexpr int kInt8Rows = 6;
@@ -55,19 +57,6 @@ template <int MR>
   });
 }
 
-template <int MR = kInt8Rows>
-PLATEN_INLINE void DotSliceRows(int rows, const int8_t* a, ptrdiff_t a_stride,
-                                const int32_t* corrections, int correction_stride,
-                                const uint8_t* slice, int k4, const WeightStream& stream,
-                                int32_t* dots) {
-  if (rows == MR) {
-    DotSlice<MR>(a, a_stride, corrections, correction_stride, slice, k4, stream, dots);
-  } else if constexpr (MR > 1) {
-    DotSliceRows<MR - 1>(rows, a, a_stride, corrections, correction_stride, slice, k4, stream,
-                         dots);
-  }
-}
-
 // dots[rows][64] = correction of the row + sum of a * u8 weight over k4 fours. With `fetch` the
 // weights that follow in memory, as many, are fetched meanwhile.
 PLATEN_INLINE void DotGroup(int rows, const int8_t* a, ptrdiff_t a_stride,
@@ -75,8 +64,11 @@ PLATEN_INLINE void DotGroup(int rows, const int8_t* a, ptrdiff_t a_stride,
                             int k4, bool fetch, int32_t* dots) {
   for (int n = 0; n < kPanelColumns; n += 16) {
     const WeightStream stream = fetch ? StreamOf(panel, 4 * k4, n / 16) : WeightStream{};
-    DotSliceRows<>(rows, a, a_stride, corrections, correction_stride, panel + n * 4, k4, stream,
-                   dots + n);
+    WithIndex<kInt8Rows>(
+        rows, [&](auto count) __attribute__((always_inline)) {
+          DotSlice<count>(a, a_stride, corrections, correction_stride, panel + n * 4, k4, stream,
+                          dots + n);
+        });
   }
 }
 

@@ -132,7 +132,8 @@ struct KernelTable {
 };
 
 // All tables there are, best first.
-constexpr const char* kKernelNames[] = {"amx", "avx512-vnni", "avx-vnni", "avx512", "avx2", "scalar"};
+constexpr const char* kKernelNames[] = {"amx",    "avx512-vnni", "avx-vnni",
+                                        "avx512", "avx2",        "scalar"};
 
 // The first of them that this CPU can run.
 const KernelTable& BestKernels();
