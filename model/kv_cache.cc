@@ -37,12 +37,14 @@ KvPool::KvPool(const TextConfig& config, KvType type, int block_tokens, int64_t 
   assert(block_tokens % kLanes == 0 && kKeySplit % block_tokens == 0);
   total_blocks_ =
       std::clamp<int64_t>(bytes / block_bytes_, 1, std::numeric_limits<BlockId>::max());
-  void* mapped = mmap(nullptr, static_cast<size_t>(total_blocks_ * block_bytes_),
-                      PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  const auto size = static_cast<size_t>(total_blocks_ * block_bytes_);
+  void* mapped = mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) {
     throw Error(ErrorKind::kEnvironment, {.file = {}, .field = "kv_cache"},
-                "cannot reserve " + std::to_string(total_blocks_ * block_bytes_) + " bytes");
+                "cannot reserve " + std::to_string(size) + " bytes");
   }
+  madvise(mapped, size, MADV_HUGEPAGE);  // a wish; without it decoding reads a tenth slower
   memory_ = static_cast<std::byte*>(mapped);
   for (int64_t b = total_blocks_ - 1; b >= 0; --b) free_.push_back(static_cast<BlockId>(b));
 }

@@ -452,10 +452,12 @@ void ExpectDoublesAndSameBits(const AttentionSetup& s, const std::string& what) 
     const std::vector<float> actual = s.Run(*table, 0, rows);
     EXPECT_EQ(std::memcmp(actual.data(), expected.data(), actual.size() * sizeof(float)), 0)
         << table->name << what;
-    for (int r = 0; r < rows; ++r) {
-      const std::vector<float> alone = s.Run(*table, r, 1);
-      EXPECT_EQ(std::memcmp(alone.data(), expected.data() + r * d, alone.size() * sizeof(float)), 0)
-          << table->name << what << " row " << r << " alone";
+    for (const int few : {1, 2, 3, 5, 6}) {  // each has its own tiles
+      for (int r = 0; r + few <= rows; ++r) {
+        const std::vector<float> some = s.Run(*table, r, few);
+        EXPECT_EQ(std::memcmp(some.data(), expected.data() + r * d, some.size() * sizeof(float)), 0)
+            << table->name << what << " rows " << r << " .. " << r + few - 1;
+      }
     }
   }
 }
@@ -465,7 +467,7 @@ TEST(AttentionKernel, MatchesDoublesAndAllTablesGiveTheSameBits) {
   const std::vector<int32_t> context = {1,   2,   15,  16,  17,  31,  33,
                                         255, 256, 257, 300, 511, 513, 600};
   for (const int d : {16, 20, 24, 32, 64, 128}) {
-    for (const int page : {16, 32, 64}) {
+    for (const int page : {16, 32, 64, 128, 256}) {
       for (const KvType type : {KvType::kF32, KvType::kBf16}) {
         ExpectDoublesAndSameBits(AttentionSetup(rng, type, d, page, context),
                                  std::string(type == KvType::kF32 ? " f32" : " bf16") + ", d " +
