@@ -16,7 +16,6 @@ namespace {
 // that they share the loads of its pages.
 constexpr int64_t kMaxRowsPerTask = 16;
 constexpr int64_t kMaxQueriesPerTask = kMaxQueryGroup;
-constexpr int64_t kRotateRowsPerTask = 16;
 
 }  // namespace
 
@@ -41,25 +40,34 @@ DecoderLayerOp::DecoderLayerOp(const TextConfig& config, const KernelTable& kern
       kernels_(kernels),
       inverse_frequencies_(InverseFrequencies(config.rope_theta, config.head_dim)) {}
 
-void DecoderLayerOp::FillRope(const RowBatch& batch, DecoderWorkspace& ws) const {
+void DecoderLayerOp::Begin(const RowBatch& batch, const KvPool& pool, DecoderWorkspace& ws) const {
   const int64_t rows = batch.num_rows();
   FillMropeTables(inverse_frequencies_, config_.mrope_section,
                   {batch.positions[0], batch.positions[1], batch.positions[2]},
                   ws.cos.Shaped(rows, config_.head_dim), ws.sin.Shaped(rows, config_.head_dim));
+  ws.store_tasks.clear();
+  for (const RowSlice& slice : batch.slices) {
+    for (int64_t row = 0; row < slice.num_rows;) {
+      const int64_t index = slice.first_index + row;
+      const BlockId block = (*slice.blocks)[static_cast<size_t>(index / pool.block_tokens())];
+      const auto place = static_cast<int>(index % pool.block_tokens());
+      const int64_t count = std::min<int64_t>(pool.block_tokens() - place, slice.num_rows - row);
+      ws.store_tasks.push_back({block, place, slice.first_row + row, count});
+      row += count;
+    }
+  }
 }
 
 void DecoderLayerOp::Run(const DecoderLayerWeights& w, int cache_layer, const RowBatch& batch,
                          const KvPool& pool, MatView x, DecoderWorkspace& ws) const {
   const int64_t rows = batch.num_rows();
   const float eps = config_.rms_norm_eps;
-  MatView normed = ws.normed.Shaped(rows, config_.hidden_size);
   MatView branch = ws.branch.Shaped(rows, config_.hidden_size);
 
   // h = x + post_self_attn_layernorm(attention(input_layernorm(x)))
-  RmsNormRows(kernels_, x, w.input_layernorm, eps, normed);
-  w.qkv.Apply(kernels_, normed, ws.qkv.Shaped(rows, config_.q_size() + 2 * config_.kv_size()),
-              ws.linear);
-  RotateAndStore(cache_layer, batch, pool, ws);
+  w.qkv.Apply(kernels_, {x, w.input_layernorm, eps},
+              ws.qkv.Shaped(rows, config_.q_size() + 2 * config_.kv_size()), ws.linear);
+  RotateAndStore(cache_layer, pool, ws);
   PlanAttention(cache_layer, batch, pool, ws);
   ws.attention_out.Resize(rows, config_.q_size());
   Attend(batch, pool, ws);
@@ -67,38 +75,38 @@ void DecoderLayerOp::Run(const DecoderLayerWeights& w, int cache_layer, const Ro
   AddRmsNormRows(kernels_, branch, w.post_self_attn_layernorm, eps, x);
 
   // y = h + post_mlp_layernorm(down(silu(gate) * up)),  gate, up of post_attention_layernorm(h)
-  RmsNormRows(kernels_, x, w.post_attention_layernorm, eps, normed);
-  ApplySwiGlu(kernels_, w.gate_up, w.down, normed, branch, ws.linear);
+  ApplySwiGlu(kernels_, w.gate_up, w.down, {x, w.post_attention_layernorm, eps}, branch,
+              ws.linear);
   AddRmsNormRows(kernels_, branch, w.post_mlp_layernorm, eps, x);
 }
 
 // q and k rotated, k and v written to the cache.
-void DecoderLayerOp::RotateAndStore(int cache_layer, const RowBatch& batch, const KvPool& pool,
+void DecoderLayerOp::RotateAndStore(int cache_layer, const KvPool& pool,
                                     DecoderWorkspace& ws) const {
   const int d = config_.head_dim;
-  for (const RowSlice& slice : batch.slices) {
-    const int64_t tasks = (slice.num_rows + kRotateRowsPerTask - 1) / kRotateRowsPerTask;
-    ParallelFor(tasks, [&](int64_t task) {
-      const int64_t end = std::min(slice.num_rows, (task + 1) * kRotateRowsPerTask);
-      for (int64_t j = task * kRotateRowsPerTask; j < end; ++j) {
-        const int64_t row = slice.first_row + j;
-        const float* cos = ws.cos.View().Row(row);
-        const float* sin = ws.sin.View().Row(row);
-        float* q = ws.qkv.View().Row(row);
-        float* k = q + config_.q_size();
-        const float* v = k + config_.kv_size();
-        for (int head = 0; head < config_.num_heads; ++head) {
-          kernels_.rope_adjacent(cos, sin, d, q + head * d);
-        }
-        const int64_t index = slice.first_index + j;
-        const BlockId block = (*slice.blocks)[static_cast<size_t>(index / pool.block_tokens())];
-        const auto place = static_cast<int>(index % pool.block_tokens());
-        for (int head = 0; head < config_.num_kv_heads; ++head) {
-          kernels_.rope_adjacent(cos, sin, d, k + head * d);
-          pool.Write(block, cache_layer, head, place, k + head * d, v + head * d);
-        }
+  ParallelFor(static_cast<int64_t>(ws.store_tasks.size()), [&](int64_t index) {
+    const DecoderWorkspace::StoreTask& task = ws.store_tasks[static_cast<size_t>(index)];
+    for (int64_t row = task.first_row; row < task.first_row + task.num_rows; ++row) {
+      float* q = ws.qkv.View().Row(row);
+      for (int head = 0; head < config_.num_heads; ++head) {
+        kernels_.rope_adjacent(ws.cos.View().Row(row), ws.sin.View().Row(row), d, q + head * d);
       }
-    });
+    }
+    for (int head = 0; head < config_.num_kv_heads; ++head) {
+      StoreHead(task, cache_layer, head, pool, ws);
+    }
+  });
+}
+
+// Row after row of one head: the keys of neighbouring tokens share cache lines.
+void DecoderLayerOp::StoreHead(const DecoderWorkspace::StoreTask& task, int cache_layer, int head,
+                               const KvPool& pool, DecoderWorkspace& ws) const {
+  const int d = config_.head_dim;
+  for (int i = 0; i < task.num_rows; ++i) {
+    const int64_t row = task.first_row + i;
+    float* k = ws.qkv.View().Row(row) + config_.q_size() + head * d;
+    kernels_.rope_adjacent(ws.cos.View().Row(row), ws.sin.View().Row(row), d, k);
+    pool.Write(task.block, cache_layer, head, task.place + i, k, k + config_.kv_size());
   }
 }
 
@@ -177,7 +185,7 @@ void Decoder::Embed(std::span<const TokenId> ids, MatView x) const {
 
 void Decoder::Forward(const RowBatch& batch, const KvPool& pool, MatView x, DecoderWorkspace& ws,
                       const Observer& observer) const {
-  layer_.FillRope(batch, ws);
+  layer_.Begin(batch, pool, ws);
   for (int i = 0; i < config_.num_layers; ++i) {
     layer_.Run(weights_.layers[static_cast<size_t>(i)], i, batch, pool, x, ws);
     if (observer) observer("layer" + std::to_string(i), x);

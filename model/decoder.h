@@ -43,7 +43,6 @@ struct RowBatch {
 // Buffers of one decoder call; grow to the largest batch and stay. One call at a time.
 struct DecoderWorkspace {
   LinearWorkspace linear;
-  Mat normed;                           // [R, D]
   Mat qkv;                              // [R, (H + 2 Hkv) d]
   Mat attention_out;                    // [R, H d]
   Mat branch;                           // [R, D]
@@ -58,22 +57,31 @@ struct DecoderWorkspace {
     int64_t first_page = 0;  // into key_pages
   };
   std::vector<AttentionTask> tasks;
+  struct StoreTask {  // rows whose keys and values go to one cache block
+    BlockId block = 0;
+    int place = 0;  // of the first row in the block
+    int64_t first_row = 0;
+    int64_t num_rows = 0;
+  };
+  std::vector<StoreTask> store_tasks;  // per batch
 };
 
 // One sandwich-norm layer on all rows of a batch; used by the decoder and by the draft layer.
 // x [R, D] is the residual stream, updated in place. Keys and values go to `pool` under
-// `cache_layer`. ws.cos and ws.sin hold the batch's rope tables (FillRope).
+// `cache_layer`. Begin comes before the first layer of a batch.
 class DecoderLayerOp {
  public:
   DecoderLayerOp(const TextConfig& config, const KernelTable& kernels);
 
-  void FillRope(const RowBatch& batch, DecoderWorkspace& ws) const;
+  // What all layers share: the batch's rope tables, and which rows go to which cache block.
+  void Begin(const RowBatch& batch, const KvPool& pool, DecoderWorkspace& ws) const;
   void Run(const DecoderLayerWeights& w, int cache_layer, const RowBatch& batch, const KvPool& pool,
            MatView x, DecoderWorkspace& ws) const;
 
  private:
-  void RotateAndStore(int cache_layer, const RowBatch& batch, const KvPool& pool,
-                      DecoderWorkspace& ws) const;
+  void RotateAndStore(int cache_layer, const KvPool& pool, DecoderWorkspace& ws) const;
+  void StoreHead(const DecoderWorkspace::StoreTask& task, int cache_layer, int head,
+                 const KvPool& pool, DecoderWorkspace& ws) const;
   void PlanAttention(int cache_layer, const RowBatch& batch, const KvPool& pool,
                      DecoderWorkspace& ws) const;
   void Attend(const RowBatch& batch, const KvPool& pool, DecoderWorkspace& ws) const;

@@ -42,7 +42,7 @@ void MtpLayer::Forward(ConstMatView embeddings, ConstMatView hidden, const RowBa
   weights_.eh_proj.Apply(kernels_, joined, u, ws.decoder.linear);
 
   // u = layer(z);  n = shared_head.norm(u)
-  layer_.FillRope(batch, ws.decoder);
+  layer_.Begin(batch, pool, ws.decoder);
   layer_.Run(weights_.layer, config_.num_layers, batch, pool, u, ws.decoder);
   RmsNormRows(kernels_, u, weights_.shared_head_norm, config_.rms_norm_eps,
               ws.n.Shaped(rows, width));

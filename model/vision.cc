@@ -139,19 +139,18 @@ void VisionEncoder::Block(const VisionBlockWeights& w, const Plan& plan,
   const int64_t patches = ws.x.rows();
   const int64_t width = config_.hidden_size;
   MatView x = ws.x.View();
-  MatView normed = ws.normed.Shaped(patches, width);
 
   // x = x + proj(attention(norm1(x)))
-  RmsNormRows(kernels_, x, w.norm1, config_.rms_norm_eps, normed);
-  w.qkv.Apply(kernels_, normed, ws.qkv.Shaped(patches, 3 * width), ws.linear);
+  w.qkv.Apply(kernels_, {x, w.norm1, config_.rms_norm_eps}, ws.qkv.Shaped(patches, 3 * width),
+              ws.linear);
   ws.attention_out.Resize(patches, width);
   RotateAndPack(w, plan, ws);
   Attend(plan, ws);
   w.proj.Apply(kernels_, ws.attention_out.View(), x, ws.linear, Linear::Mode::kAddTo);
 
   // x = x + down(silu(gate(norm2(x))) * up(norm2(x)))
-  RmsNormRows(kernels_, x, w.norm2, config_.rms_norm_eps, normed);
-  ApplySwiGlu(kernels_, w.gate_up, w.down, normed, x, ws.linear, Linear::Mode::kAddTo);
+  ApplySwiGlu(kernels_, w.gate_up, w.down, {x, w.norm2, config_.rms_norm_eps}, x, ws.linear,
+              Linear::Mode::kAddTo);
 }
 
 // q and k: norm over the head, then rotation; k and v into pages per head and image. A task is one

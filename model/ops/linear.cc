@@ -4,6 +4,7 @@
 #include <cassert>
 #include <utility>
 
+#include "model/ops/norm.h"
 #include "model/ops/open_blas.h"
 #include "model/ops/parallel.h"
 #include "model/ops/work_observer.h"
@@ -137,17 +138,36 @@ void Linear::Reserve(int64_t rows, QuantizedRows& x) const {
   grow(x.corrections, rows * shape_.groups());
 }
 
-void Linear::Quantize(const KernelTable& kernels, ConstMatView x, QuantizedRows& out) const {
-  Reserve(x.rows, out);
+void Linear::Quantize(const KernelTable& kernels, const LinearInput& input,
+                      QuantizedRows& out) const {
+  const int64_t rows = input.x.rows;
+  const auto k = static_cast<int>(depth());
+  Reserve(rows, out);
   const int64_t groups = shape_.groups();
-  ParallelFor(CeilDiv(x.rows, kQuantizeRowsPerTask), [&](int64_t task) {
-    const int64_t end = std::min(x.rows, (task + 1) * kQuantizeRowsPerTask);
+  ParallelFor(CeilDiv(rows, kQuantizeRowsPerTask), [&](int64_t task) {
+    thread_local Mat normed;
+    float* const scratch = input.normed() ? normed.Shaped(1, k).data : nullptr;
+    const int64_t end = std::min(rows, (task + 1) * kQuantizeRowsPerTask);
     for (int64_t r = task * kQuantizeRowsPerTask; r < end; ++r) {
-      kernels.quantize_row(x.Row(r), static_cast<int>(depth()), static_cast<int>(shape_.k_padded()),
-                           shape_.group(), out.values.data() + r * out.stride,
-                           out.scales.data() + r * groups, out.corrections.data() + r * groups);
+      const float* x = input.x.Row(r);
+      if (input.normed()) {
+        kernels.rms_norm(x, input.norm_weight.data(), input.eps, k, scratch);
+        x = scratch;
+      }
+      kernels.quantize_row(x, k, static_cast<int>(shape_.k_padded()), shape_.group(),
+                           out.values.data() + r * out.stride, out.scales.data() + r * groups,
+                           out.corrections.data() + r * groups);
     }
   });
+}
+
+// The same rows without a norm to be taken.
+LinearInput Linear::Floats(const KernelTable& kernels, const LinearInput& input,
+                           LinearWorkspace& ws) {
+  if (!input.normed()) return input;
+  const MatView normed = ws.normed.Shaped(input.x.rows, input.x.cols);
+  RmsNormRows(kernels, input.x, input.norm_weight, input.eps, normed);
+  return normed;
 }
 
 // The part of a job that is the same in both precisions, without where its rows and results lie.
@@ -181,22 +201,24 @@ GemmS8Job Linear::Int8Job(const QuantizedRows& x, int64_t first_row, int64_t row
   return job;
 }
 
-void Linear::Apply(const KernelTable& kernels, ConstMatView x, MatView y, LinearWorkspace& ws,
-                   Mode mode) const {
-  assert(x.cols == depth() && y.cols == columns() && x.rows == y.rows);
+void Linear::Apply(const KernelTable& kernels, const LinearInput& input, MatView y,
+                   LinearWorkspace& ws, Mode mode) const {
+  assert(input.x.cols == depth() && y.cols == columns() && input.x.rows == y.rows);
   assert(!shape_.silu_mul || mode == Mode::kStore);
-  if (x.rows == 0) return;
-  if (ws.observer) ws.observer(*this, x);
+  if (y.rows == 0) return;
+  const bool wants_floats = !shape_.int8() || ws.observer;
+  const LinearInput rows = wants_floats ? Floats(kernels, input, ws) : input;
+  if (ws.observer) ws.observer(*this, rows.x);
   if (shape_.int8()) {
-    Quantize(kernels, x, ws.x);
+    Quantize(kernels, rows, ws.x);
     ApplyQuantized(kernels, ws.x, y, mode);
     return;
   }
-  const WatchedGemm watched(CallOf(*this, x.rows));
+  const WatchedGemm watched(CallOf(*this, y.rows));
   if (shape_.format.precision == Precision::kF32OpenBlas) {
-    ApplyOpenBlas(kernels, x, y, mode);
+    ApplyOpenBlas(kernels, rows.x, y, mode);
   } else {
-    ApplyF32(kernels, x, y, mode);
+    ApplyF32(kernels, rows.x, y, mode);
   }
 }
 
@@ -232,15 +254,16 @@ bool Linear::CanFeed(const Linear& next) const {
          columns() == next.depth();
 }
 
-void Linear::ApplyInto(const Linear& next, const KernelTable& kernels, ConstMatView x,
+void Linear::ApplyInto(const Linear& next, const KernelTable& kernels, const LinearInput& input,
                        QuantizedRows& out, LinearWorkspace& ws) const {
-  assert(CanFeed(next) && x.cols == depth());
-  Quantize(kernels, x, ws.x);
-  next.Reserve(x.rows, out);
-  const WatchedGemm watched(CallOf(*this, x.rows));
+  assert(CanFeed(next) && input.x.cols == depth());
+  const int64_t all_rows = input.x.rows;
+  Quantize(kernels, input, ws.x);
+  next.Reserve(all_rows, out);
+  const WatchedGemm watched(CallOf(*this, all_rows));
   const int64_t group = next.shape_.group();
   const int64_t groups = next.shape_.groups();
-  ForJobs(x.rows, shape_.num_panels(), group / shape_.panel_columns(),
+  ForJobs(all_rows, shape_.num_panels(), group / shape_.panel_columns(),
           [&](int64_t row, int64_t rows, int64_t panel) {
             thread_local Mat sums;
             GemmS8Job job =

@@ -57,9 +57,24 @@ struct QuantizedRows {
   std::vector<int32_t> corrections;  // [rows, groups]
 };
 
+// The rows a layer multiplies: as they are, or under RMSNorm. Normed rows that only one layer wants
+// need no memory of their own in int8: each is quantised while it is in the L1 cache.
+struct LinearInput {
+  ConstMatView x;
+  std::span<const float> norm_weight;  // [x.cols]; empty: no norm
+  float eps = 0;
+
+  LinearInput(ConstMatView rows) : x(rows) {}  // NOLINT: rows are an input
+  LinearInput(MatView rows) : x(rows) {}       // NOLINT
+  LinearInput(ConstMatView rows, std::span<const float> weight, float norm_eps)
+      : x(rows), norm_weight(weight), eps(norm_eps) {}
+  bool normed() const { return !norm_weight.empty(); }
+};
+
 // Buffers of the layers; grow to the largest batch and stay. One Apply at a time.
 struct LinearWorkspace {
   QuantizedRows x;
+  Mat normed;  // rows under a norm, where they are multiplied as floats
   // Between the two products of ApplySwiGlu: quantised, or as floats.
   QuantizedRows quantized_inner;
   Mat inner;
@@ -131,16 +146,16 @@ class Linear {
   static Linear FromArrays(const LinearShape& shape, const LinearArrays& arrays,
                            std::shared_ptr<const void> owner);
 
-  // x [rows, k] -> y [rows, n] (+= with kAddTo; not for PackSiluMul).
+  // input [rows, k] -> y [rows, n] (+= with kAddTo; not for PackSiluMul).
   enum class Mode { kStore, kAddTo };
-  void Apply(const KernelTable& kernels, ConstMatView x, MatView y, LinearWorkspace& ws,
+  void Apply(const KernelTable& kernels, const LinearInput& input, MatView y, LinearWorkspace& ws,
              Mode mode = Mode::kStore) const;
 
   // The same in two halves, for int8: rows are quantised by the layer before, straight from the
   // sums of a job, and lie in memory as bytes only. `next` gets the bits that Apply gives it.
   bool CanFeed(const Linear& next) const;
-  void ApplyInto(const Linear& next, const KernelTable& kernels, ConstMatView x, QuantizedRows& out,
-                 LinearWorkspace& ws) const;
+  void ApplyInto(const Linear& next, const KernelTable& kernels, const LinearInput& input,
+                 QuantizedRows& out, LinearWorkspace& ws) const;
   void ApplyQuantized(const KernelTable& kernels, const QuantizedRows& x, MatView y,
                       Mode mode = Mode::kStore) const;
 
@@ -151,8 +166,10 @@ class Linear {
   size_t bytes() const;
 
  private:
+  static LinearInput Floats(const KernelTable& kernels, const LinearInput& input,
+                            LinearWorkspace& ws);
   void Reserve(int64_t rows, QuantizedRows& x) const;
-  void Quantize(const KernelTable& kernels, ConstMatView x, QuantizedRows& out) const;
+  void Quantize(const KernelTable& kernels, const LinearInput& input, QuantizedRows& out) const;
   template <class Job>
   Job PanelJob(int64_t rows, int64_t first_panel, int64_t most_panels, Mode mode) const;
   GemmS8Job Int8Job(const QuantizedRows& x, int64_t first_row, int64_t rows, int64_t first_panel,

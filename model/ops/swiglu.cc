@@ -9,15 +9,15 @@ constexpr int64_t kFewestRowsToFeed = 192;
 }  // namespace
 
 void ApplySwiGlu(const KernelTable& kernels, const Linear& gate_up, const Linear& down,
-                 ConstMatView x, MatView y, LinearWorkspace& ws, Linear::Mode mode) {
+                 const LinearInput& input, MatView y, LinearWorkspace& ws, Linear::Mode mode) {
   // An observer sees the floats that go into `down`.
-  if (x.rows >= kFewestRowsToFeed && !ws.observer && gate_up.CanFeed(down)) {
-    gate_up.ApplyInto(down, kernels, x, ws.quantized_inner, ws);
+  if (y.rows >= kFewestRowsToFeed && !ws.observer && gate_up.CanFeed(down)) {
+    gate_up.ApplyInto(down, kernels, input, ws.quantized_inner, ws);
     down.ApplyQuantized(kernels, ws.quantized_inner, y, mode);
     return;
   }
-  const MatView inner = ws.inner.Shaped(x.rows, gate_up.columns());
-  gate_up.Apply(kernels, x, inner, ws);
+  const MatView inner = ws.inner.Shaped(y.rows, gate_up.columns());
+  gate_up.Apply(kernels, input, inner, ws);
   down.Apply(kernels, inner, y, ws, mode);
 }
 

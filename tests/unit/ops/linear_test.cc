@@ -7,6 +7,7 @@
 #include <cmath>
 #include <random>
 
+#include "model/ops/norm.h"
 #include "model/ops/swiglu.h"
 
 namespace platen {
@@ -147,6 +148,33 @@ TEST(SwiGlu, QuantisedOnTheWayTheValuesBetweenGiveTheSameBits) {
         EXPECT_EQ(ws.inner.rows() == 0, gate_up.CanFeed(down));
         ASSERT_TRUE(std::ranges::equal(plain.span(), fed.span()))
             << table->name << " inner " << inner << " group " << group;
+      }
+    }
+  }
+}
+
+TEST(Linear, ANormTakenOnTheWayGivesTheBitsOfNormedRows) {
+  constexpr int64_t kDepth = 300, kColumns = 70;
+  constexpr float kEps = 1e-5F;
+  std::mt19937 rng(6);
+  const Mat w = RandomMat(rng, kColumns, kDepth), weight = RandomMat(rng, 1, kDepth);
+  for (const Precision precision : {Precision::kF32, Precision::kInt8}) {
+    const Linear linear = Linear::Pack(precision, w.View(), {});
+    for (const KernelTable* table : Tables()) {
+      for (const int64_t rows : {1, 17, 200}) {
+        const Mat x = RandomMat(rng, rows, kDepth);
+        Mat normed(rows, kDepth), expected(rows, kColumns), y(rows, kColumns), seen;
+        LinearWorkspace ws, watched;
+        RmsNormRows(*table, x.View(), weight.span(), kEps, normed.View());
+        linear.Apply(*table, normed.View(), expected.View(), ws);
+        linear.Apply(*table, {x.View(), weight.span(), kEps}, y.View(), ws);
+        EXPECT_TRUE(std::ranges::equal(y.span(), expected.span())) << table->name << " " << rows;
+        watched.observer = [&](const Linear&, ConstMatView input) {
+          std::copy_n(input.data, rows * kDepth, seen.Shaped(rows, kDepth).data);
+        };
+        linear.Apply(*table, {x.View(), weight.span(), kEps}, y.View(), watched);
+        EXPECT_TRUE(std::ranges::equal(seen.span(), normed.span())) << table->name << " " << rows;
+        EXPECT_TRUE(std::ranges::equal(y.span(), expected.span())) << table->name << " " << rows;
       }
     }
   }
