@@ -21,9 +21,17 @@ struct PageShape {
   int64_t value_bytes() const { return int64_t{value_stride} * tokens * value_size(); }
 };
 
-// Writes one token's key and value [head_dim] at `place` of a page; bf16 by ToBf16. The rest of the
-// page is untouched. Thread-safe for different pages.
-void WriteToken(const PageShape& shape, int place, const float* key, const float* value, void* keys,
-                void* values);
+// Rows [count][head_dim] of consecutive tokens, `stride` floats apart.
+struct TokenRows {
+  const float* x = nullptr;
+  int64_t stride = 0;
+  int count = 1;
+};
+
+// Write the keys, or the values, of tokens from `place` on to a page; bf16 by ToBf16. The rest of
+// the page is untouched. Neighbours share cache lines: write a page at once where you can.
+// Thread-safe for different pages.
+void WriteKeys(const PageShape& shape, int place, const TokenRows& rows, void* keys);
+void WriteValues(const PageShape& shape, int place, const TokenRows& rows, void* values);
 
 }  // namespace platen

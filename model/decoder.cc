@@ -98,16 +98,16 @@ void DecoderLayerOp::RotateAndStore(int cache_layer, const KvPool& pool,
   });
 }
 
-// Row after row of one head: the keys of neighbouring tokens share cache lines.
 void DecoderLayerOp::StoreHead(const DecoderWorkspace::StoreTask& task, int cache_layer, int head,
                                const KvPool& pool, DecoderWorkspace& ws) const {
   const int d = config_.head_dim;
-  for (int i = 0; i < task.num_rows; ++i) {
-    const int64_t row = task.first_row + i;
-    float* k = ws.qkv.View().Row(row) + config_.q_size() + head * d;
-    kernels_.rope_adjacent(ws.cos.View().Row(row), ws.sin.View().Row(row), d, k);
-    pool.Write(task.block, cache_layer, head, task.place + i, k, k + config_.kv_size());
+  const MatView k = ws.qkv.View().Columns(config_.q_size() + head * d, d);
+  for (int64_t row = task.first_row; row < task.first_row + task.num_rows; ++row) {
+    kernels_.rope_adjacent(ws.cos.View().Row(row), ws.sin.View().Row(row), d, k.Row(row));
   }
+  const TokenRows keys = {k.Row(task.first_row), k.stride, static_cast<int>(task.num_rows)};
+  pool.Write(task.block, cache_layer, head, task.place, keys,
+             {keys.x + config_.kv_size(), keys.stride, keys.count});
 }
 
 void DecoderLayerOp::PlanAttention(int cache_layer, const RowBatch& batch, const KvPool& pool,

@@ -90,10 +90,11 @@ const void* KvPool::Values(BlockId block, int layer, int head) const {
   return Tile(block, layer, head) + shape_.key_bytes();
 }
 
-void KvPool::Write(BlockId block, int layer, int head, int place, const float* key,
-                   const float* value) const {
-  std::byte* keys = Tile(block, layer, head);
-  WriteToken(shape_, place, key, value, keys, keys + shape_.key_bytes());
+void KvPool::Write(BlockId block, int layer, int head, int place, const TokenRows& keys,
+                   const TokenRows& values) const {
+  std::byte* tile = Tile(block, layer, head);
+  WriteKeys(shape_, place, keys, tile);
+  WriteValues(shape_, place, values, tile + shape_.key_bytes());
 }
 
 int64_t KvPool::free_blocks() const {

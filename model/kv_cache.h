@@ -50,9 +50,9 @@ class KvPool {
   const void* Keys(BlockId block, int layer, int head) const;
   const void* Values(BlockId block, int layer, int head) const;
 
-  // Writes one token's key and value.
-  void Write(BlockId block, int layer, int head, int place, const float* key,
-             const float* value) const;
+  // Writes the keys and values of tokens from `place` on.
+  void Write(BlockId block, int layer, int head, int place, const TokenRows& keys,
+             const TokenRows& values) const;
 
   // Bytes one token takes in all layers, the draft layer included.
   static int64_t TokenBytes(const TextConfig& config, KvType type);

@@ -162,29 +162,40 @@ void VisionEncoder::RotateAndPack(const VisionBlockWeights& w, const Plan& plan,
     const Segment& s = plan.segments[static_cast<size_t>(segment)];
     const int64_t first = (page - s.first_page) * kPageKeys;
     const int64_t count = std::min<int64_t>(kPageKeys, s.num_patches - first);
+    const HeadPages pages = {page, plan.num_pages};
     for (int64_t i = 0; i < count; ++i) {
-      RotateAndPackPatch(w, s.first_patch + first + i, {page, plan.num_pages, static_cast<int>(i)},
-                         ws);
+      RotatePatch(w, s.first_patch + first + i, pages, static_cast<int>(i), ws);
     }
+    PackKeys(s.first_patch + first, static_cast<int>(count), pages, ws);
   });
 }
 
-void VisionEncoder::RotateAndPackPatch(const VisionBlockWeights& w, int64_t patch,
-                                       const KeyPlace& place, VisionWorkspace& ws) const {
+// All heads of one patch; its values are packed on the way.
+void VisionEncoder::RotatePatch(const VisionBlockWeights& w, int64_t patch, const HeadPages& pages,
+                                int place, VisionWorkspace& ws) const {
   const int d = config_.head_dim();
   const float* cos = ws.cos.View().Row(patch);
   const float* sin = ws.sin.View().Row(patch);
   float* q = ws.qkv.View().Row(patch);
   for (int64_t head = 0; head < config_.num_heads; ++head, q += d) {
     float* k = q + config_.hidden_size;
-    const float* v = k + config_.hidden_size;
     kernels_.rms_norm(q, w.q_norm.data(), config_.rms_norm_eps, d, q);
     kernels_.rms_norm(k, w.k_norm.data(), config_.rms_norm_eps, d, k);
     kernels_.rope_half(cos, sin, d, q);
     kernels_.rope_half(cos, sin, d, k);
-    const int64_t page = head * place.num_pages + place.page;
-    WriteToken(pages_, place.token, k, v, PageAt(ws.keys, page, pages_.key_bytes()),
-               PageAt(ws.values, page, pages_.value_bytes()));
+    WriteValues(pages_, place, {.x = k + config_.hidden_size},
+                PageAt(ws.values, pages.Page(head), pages_.value_bytes()));
+  }
+}
+
+// The keys of a page's patches.
+void VisionEncoder::PackKeys(int64_t patch, int count, const HeadPages& pages,
+                             VisionWorkspace& ws) const {
+  const MatView qkv = ws.qkv.View();
+  const float* k = qkv.Row(patch) + config_.hidden_size;
+  for (int64_t head = 0; head < config_.num_heads; ++head, k += config_.head_dim()) {
+    WriteKeys(pages_, 0, {k, qkv.stride, count},
+              PageAt(ws.keys, pages.Page(head), pages_.key_bytes()));
   }
 }
 

@@ -72,11 +72,12 @@ class VisionEncoder {
     int64_t num_patches = 0;
     int64_t num_pages = 0;
   };
-  // Where a patch's keys and values go: a page of each head, and the place within it.
-  struct KeyPlace {
-    int64_t page;       // of the first head
+  // Page `first` of every head.
+  struct HeadPages {
+    int64_t first;      // of the first head
     int64_t num_pages;  // of every head
-    int token;
+
+    int64_t Page(int64_t head) const { return head * num_pages + first; }
   };
   Plan MakePlan(std::span<const PreparedImage* const> images) const;
   void LoadPatches(std::span<const PreparedImage* const> images, const Plan& plan,
@@ -85,8 +86,9 @@ class VisionEncoder {
   void ClearLastPages(const Plan& plan, VisionWorkspace& ws) const;
   void Block(const VisionBlockWeights& w, const Plan& plan, VisionWorkspace& ws) const;
   void RotateAndPack(const VisionBlockWeights& w, const Plan& plan, VisionWorkspace& ws) const;
-  void RotateAndPackPatch(const VisionBlockWeights& w, int64_t patch, const KeyPlace& place,
-                          VisionWorkspace& ws) const;
+  void RotatePatch(const VisionBlockWeights& w, int64_t patch, const HeadPages& pages, int place,
+                   VisionWorkspace& ws) const;
+  void PackKeys(int64_t patch, int count, const HeadPages& pages, VisionWorkspace& ws) const;
   void Attend(const Plan& plan, VisionWorkspace& ws) const;
   void Tail(VisionWorkspace& ws, MatView out, const Observer& observer) const;
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -35,48 +36,58 @@ TEST(Bf16, KeepsNanAndInfinityAndTakesTinyValuesAsZero) {
   EXPECT_EQ(ToBf16(std::numeric_limits<float>::denorm_min()), 0);
 }
 
-// Writes token t as key 100 t + d and value -(100 t + d), odd tokens last.
+// Writes token t as key 100 t + d and value -(100 t + d), pieces of `at_once` tokens, the odd ones
+// last. Rows lie kStride floats apart.
 template <class T>
-void Fill(const PageShape& shape, std::vector<T>& keys, std::vector<T>& values) {
+void Fill(const PageShape& shape, int at_once, std::vector<T>& keys, std::vector<T>& values) {
+  constexpr int kStride = 50;
   keys.assign(static_cast<size_t>(shape.key_bytes()) / sizeof(T), T{99});
   values.assign(static_cast<size_t>(shape.value_bytes()) / sizeof(T), T{99});
+  std::vector<float> k(static_cast<size_t>(shape.tokens) * kStride, 1e9F), v = k;
+  for (int t = 0; t < shape.tokens; ++t) {
+    for (int d = 0; d < shape.head_dim; ++d) {
+      k[static_cast<size_t>(t * kStride + d)] = static_cast<float>(100 * t + d);
+      v[static_cast<size_t>(t * kStride + d)] = static_cast<float>(-(100 * t + d));
+    }
+  }
   for (const int parity : {0, 1}) {
-    for (int t = parity; t < shape.tokens; t += 2) {
-      std::vector<float> key, value;
-      for (int d = 0; d < shape.head_dim; ++d) {
-        key.push_back(static_cast<float>(100 * t + d));
-        value.push_back(-key.back());
-      }
-      WriteToken(shape, t, key.data(), value.data(), keys.data(), values.data());
+    for (int t = parity * at_once; t < shape.tokens; t += 2 * at_once) {
+      const int count = std::min(at_once, shape.tokens - t);
+      WriteKeys(shape, t, {k.data() + t * kStride, kStride, count}, keys.data());
+      WriteValues(shape, t, {v.data() + t * kStride, kStride, count}, values.data());
     }
   }
 }
 
 TEST(AttentionPages, F32PagesAreKeysByDimensionAndValuesByToken) {
-  const PageShape shape = {.type = KvType::kF32, .tokens = 16, .head_dim = 6, .key_rows = 6,
+  const PageShape shape = {.type = KvType::kF32, .tokens = 48, .head_dim = 6, .key_rows = 8,
                            .value_stride = 16};
   std::vector<float> keys, values;
-  Fill(shape, keys, values);
-  for (int t = 0; t < 16; ++t) {
-    for (int d = 0; d < 16; ++d) {
-      if (d < 6) {
-        EXPECT_EQ(keys[static_cast<size_t>(d * 16 + t)], 100 * t + d);
+  for (const int at_once : {1, 3, 16, 17, 32, 48}) {
+    Fill(shape, at_once, keys, values);
+    for (int t = 0; t < 48; ++t) {
+      for (int d = 0; d < 16; ++d) {
+        if (d < 8) {
+          EXPECT_EQ(keys[static_cast<size_t>(d * 48 + t)], d < 6 ? 100 * t + d : 0) << at_once;
+        }
+        EXPECT_EQ(values[static_cast<size_t>(t * 16 + d)], d < 6 ? -(100 * t + d) : 0) << at_once;
       }
-      EXPECT_EQ(values[static_cast<size_t>(t * 16 + d)], d < 6 ? -(100 * t + d) : 0);
     }
   }
 }
 
 TEST(AttentionPages, Bf16PagesHoldPairsOfRowsAndZerosInThePadding) {
-  const PageShape shape = {.type = KvType::kBf16, .tokens = 16, .head_dim = 6, .key_rows = 32,
+  const PageShape shape = {.type = KvType::kBf16, .tokens = 48, .head_dim = 6, .key_rows = 32,
                            .value_stride = 32};
   std::vector<uint16_t> keys, values;
-  Fill(shape, keys, values);
-  for (int t = 0; t < 16; ++t) {
-    for (int d = 0; d < 32; ++d) {
-      const float expected = d < 6 ? static_cast<float>(100 * t + d) : 0.0F;
-      EXPECT_EQ(keys[static_cast<size_t>((d / 2 * 16 + t) * 2 + d % 2)], ToBf16(expected));
-      EXPECT_EQ(values[static_cast<size_t>((t / 2 * 32 + d) * 2 + t % 2)], ToBf16(-expected));
+  for (const int at_once : {1, 3, 16, 17, 32, 48}) {
+    Fill(shape, at_once, keys, values);
+    for (int t = 0; t < 48; ++t) {
+      for (int d = 0; d < 32; ++d) {
+        const float expected = d < 6 ? static_cast<float>(100 * t + d) : 0.0F;
+        EXPECT_EQ(keys[static_cast<size_t>((d / 2 * 48 + t) * 2 + d % 2)], ToBf16(expected));
+        EXPECT_EQ(values[static_cast<size_t>((t / 2 * 32 + d) * 2 + t % 2)], ToBf16(-expected));
+      }
     }
   }
 }
