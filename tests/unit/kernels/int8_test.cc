@@ -2,7 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "model/kernels/kernels.h"
@@ -225,47 +229,93 @@ TEST(Int8Kernel, TheLargestSumsDoNotOverflow) {
   }
 }
 
-TEST(QuantizeRow, RoundsToEvenPerGroupAndMarksWhatIsNotFinite) {
+// A row that was quantised, beside its meaning.
+struct QuantizedRow {
+  std::vector<int8_t> q;
+  std::vector<float> scales;
+  std::vector<int32_t> corrections;
+
+  QuantizedRow(const KernelTable& table, const float* x, int k, int group)
+      : q(static_cast<size_t>((k + 3) / 4 * 4), 99),
+        scales((q.size() + static_cast<size_t>(group) - 1) / static_cast<size_t>(group), -1.0F),
+        corrections(scales.size(), -1) {
+    table.quantize_row(x, k, static_cast<int>(q.size()), group, q.data(), scales.data(),
+                       corrections.data());
+  }
+  void ExpectGroup(size_t g, const float* x, int k, int group, const std::string& what) const {
+    const int begin = static_cast<int>(g) * group;
+    float absmax = 0;
+    for (int i = begin; i < std::min(k, begin + group); ++i) {
+      absmax = std::max(absmax, std::abs(x[i]));
+    }
+    EXPECT_EQ(scales[g], absmax / 127.0F) << what;
+    const float inverse = absmax > 1e-30F ? 127.0F / absmax : 0.0F;
+    int sum = 0;
+    for (int i = begin; i < std::min(static_cast<int>(q.size()), begin + group); ++i) {
+      const int expected = i < k ? static_cast<int>(std::nearbyint(x[i] * inverse)) : 0;
+      EXPECT_EQ(q[static_cast<size_t>(i)], expected) << what << " at " << i;
+      sum += expected;
+    }
+    EXPECT_EQ(corrections[g], -128 * sum) << what;
+  }
+};
+
+std::vector<int> RowLengths() {
+  std::vector<int> lengths(70);
+  std::iota(lengths.begin(), lengths.end(), 1);
+  lengths.insert(lengths.end(), {127, 128, 129, 191, 255, 256, 257, 300, 512, 577});
+  return lengths;
+}
+
+TEST(QuantizeRow, RoundsToEvenPerGroup) {
   std::mt19937 rng(8);
-  for (int k = 1; k <= 70; ++k) {
-    const int padded = (k + 3) / 4 * 4;
-    for (const int group : {16, 64}) {
-      const int groups = (padded + group - 1) / group;
-      Framed x(rng, static_cast<size_t>(k), 1, 2.0F);
-      for (const KernelTable* table : Tables()) {
-        std::vector<int8_t> q(static_cast<size_t>(padded), 99);
-        std::vector<float> scales(static_cast<size_t>(groups));
-        std::vector<int32_t> corrections(static_cast<size_t>(groups));
-        table->quantize_row(x.data(), k, padded, group, q.data(), scales.data(),
-                            corrections.data());
-        for (int g = 0; g < groups; ++g) {
-          float absmax = 0;
-          for (int i = g * group; i < std::min(k, (g + 1) * group); ++i)
-            absmax = std::max(absmax, std::abs(x[i]));
-          EXPECT_EQ(scales[g], absmax / 127.0F) << table->name;
-          int sum = 0;
-          for (int i = g * group; i < std::min(padded, (g + 1) * group); ++i) {
-            const float inverse = 127.0F / absmax;
-            const int expected = i < k ? static_cast<int>(std::nearbyint(x[i] * inverse)) : 0;
-            EXPECT_EQ(q[i], expected) << table->name << " k " << k << " at " << i;
-            sum += q[i];
-          }
-          EXPECT_EQ(corrections[g], -128 * sum) << table->name;
+  for (const int k : RowLengths()) {
+    for (const int group : {16, 64, 256}) {
+      for (const float size : {2.0F, 1e-36F, 1e30F}) {
+        Framed x(rng, static_cast<size_t>(k), 1, size);
+        x[0] = 127.0F * size;  // one to one, so that halves appear
+        for (int i = 1; i < k; i += 3) x[static_cast<size_t>(i)] = size * (static_cast<float>(i % 120) + 0.5F);
+        for (const KernelTable* table : Tables()) {
+          const QuantizedRow row(*table, x.data(), k, group);
+          const std::string what = std::string(table->name) + " k " + std::to_string(k) + " group " +
+                                   std::to_string(group);
+          for (size_t g = 0; g < row.scales.size(); ++g) row.ExpectGroup(g, x.data(), k, group, what);
         }
-        for (const float bad : {kNan, std::numeric_limits<float>::infinity()}) {
-          Framed y = x;
-          y[static_cast<size_t>(k / 2)] = bad;
-          table->quantize_row(y.data(), k, padded, group, q.data(), scales.data(),
-                              corrections.data());
-          EXPECT_TRUE(std::isnan(scales[k / 2 / group])) << table->name;
-        }
-        const std::vector<float> zeros(static_cast<size_t>(k), 0.0F);
-        table->quantize_row(zeros.data(), k, padded, group, q.data(), scales.data(),
-                            corrections.data());
-        EXPECT_EQ(scales[0], 0.0F);
-        EXPECT_EQ(q[0], 0);
       }
     }
+  }
+}
+
+TEST(QuantizeRow, MarksGroupsThatAreNotFinite) {
+  std::mt19937 rng(9);
+  for (const int k : RowLengths()) {
+    for (const float bad : {kNan, -kNan, std::numeric_limits<float>::infinity(),
+                            -std::numeric_limits<float>::infinity()}) {
+      Framed x(rng, static_cast<size_t>(k), 1, 2.0F);
+      const auto at = static_cast<size_t>(rng() % static_cast<unsigned>(k));
+      x[at] = bad;
+      for (const KernelTable* table : Tables()) {
+        const QuantizedRow row(*table, x.data(), k, 128);
+        const std::string what = std::string(table->name) + " k " + std::to_string(k);
+        for (size_t g = 0; g < row.scales.size(); ++g) {
+          if (g == at / 128) {
+            EXPECT_TRUE(std::isnan(row.scales[g])) << what;
+            EXPECT_EQ(row.corrections[g], 0) << what;
+            EXPECT_EQ(row.q[at], 0) << what;
+          } else {
+            row.ExpectGroup(g, x.data(), k, 128, what);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(QuantizeRow, ZerosAreZero) {
+  const std::vector<float> zeros(200, 0.0F);
+  for (const KernelTable* table : Tables()) {
+    const QuantizedRow row(*table, zeros.data(), 200, 128);
+    for (size_t g = 0; g < 2; ++g) row.ExpectGroup(g, zeros.data(), 200, 128, table->name);
   }
 }
 
