@@ -554,5 +554,34 @@ TEST(SelectKernel, PicksTheLargestLowestIdOnTiesAndItsProbability) {
   }
 }
 
+// The largest anywhere, in the same place twice, and a NaN anywhere.
+TEST(SelectKernel, FindsTheFirstOfTheLargestInLongRows) {
+  std::mt19937 rng(11);
+  constexpr int kCount = 3000;
+  Framed logits(rng, kCount, 0);
+  for (const KernelTable* table : Tables()) {
+    for (const int at : {0, 5, 1023, 1024, 1025, 2047, 2048, 2990, 2999}) {
+      for (const int other : {0, 1023, 1024, 2999}) {
+        Framed x = logits;
+        x[static_cast<size_t>(at)] = 50.0F;
+        x[static_cast<size_t>(other)] = 50.0F;
+        EXPECT_EQ(table->select(x.data(), kCount).index, std::min(at, other)) << table->name;
+        EXPECT_EQ(table->select(x.data(), kCount).probability,
+                  FindKernels("scalar")->select(x.data(), kCount).probability)
+            << table->name;
+        x[static_cast<size_t>(other)] = kNan;
+        EXPECT_EQ(table->select(x.data(), kCount).index, -1) << table->name;
+      }
+    }
+    const float infinity = std::numeric_limits<float>::infinity();
+    Framed x = logits;
+    x[7] = -infinity;
+    x[2000] = 9.0F;
+    EXPECT_EQ(table->select(x.data(), kCount).index, 2000) << table->name;
+    const std::vector<float> nothing(kCount, -infinity);
+    EXPECT_EQ(table->select(nothing.data(), kCount).index, -1) << table->name;
+  }
+}
+
 }  // namespace
 }  // namespace platen
