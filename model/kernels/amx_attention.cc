@@ -41,6 +41,7 @@ struct Scratch {
 };
 
 // c[16][16 kTiles] = a[16][k] * b[k / 2][16 kTiles][2]. Strides in bytes; `b` is a function of k.
+// Operand tiles are zeroed after their last use (amx.cc says why).
 template <int kTiles, class RowsOfB>
 PLATEN_INLINE void MultiplyTiles(const uint16_t* a, ptrdiff_t a_stride, RowsOfB b,
                                  ptrdiff_t b_stride, int k, float* c, ptrdiff_t c_stride) {
@@ -55,14 +56,19 @@ PLATEN_INLINE void MultiplyTiles(const uint16_t* a, ptrdiff_t a_stride, RowsOfB 
     _tile_loadd(4, a + i, a_stride);
     _tile_loadd(5, rows, b_stride);
     _tile_dpbf16ps(0, 4, 5);
+    _tile_zero(5);
     _tile_loadd(6, rows + 32, b_stride);
     _tile_dpbf16ps(1, 4, 6);
+    _tile_zero(6);
     if constexpr (kTiles == 4) {
       _tile_loadd(7, rows + 64, b_stride);
       _tile_dpbf16ps(2, 4, 7);
+      _tile_zero(7);
       _tile_loadd(5, rows + 96, b_stride);
       _tile_dpbf16ps(3, 4, 5);
+      _tile_zero(5);
     }
+    _tile_zero(4);
   }
   _tile_stored(0, c, c_stride);
   _tile_stored(1, c + 16, c_stride);
