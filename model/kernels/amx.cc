@@ -156,6 +156,18 @@ PLATEN_INLINE void Fetch(const uint8_t* line, int lines) {
   }
 }
 
+// A quarter of the weights of a step into L1: 4 rows of tiles, V vectors each.
+template <int V>
+PLATEN_INLINE void FetchQuarter(const uint8_t* w, int quarter) {
+  constexpr int kRows = kTileRows / 4;
+  Unroll<kRows>([&](auto row) __attribute__((always_inline)) {
+    const uint8_t* line = w + (quarter * kRows + row) * kWeightStride;
+    Unroll<V>([&](auto v) __attribute__((always_inline)) {
+      _mm_prefetch(reinterpret_cast<const char*>(line + v * 64), _MM_HINT_T0);
+    });
+  });
+}
+
 // f(0) ... f(n - 1); n is kSteps unless that is 0.
 template <int kSteps, class F>
 PLATEN_INLINE void ForSteps(int n, F f) {
@@ -196,6 +208,7 @@ template <class Layout, Sink kSink, int kSteps>
             a + i * kTileK, a_stride, rows,
             w + i * kTileK * kPanelColumns, [&](auto place) __attribute__((always_inline)) {
               Fetch(next + place * distance, lines);
+              FetchQuarter<Layout::kVectors>(w + (i + 1) * kTileK * kPanelColumns, place);
               if constexpr (kSteps != 0) {
                 adder.template AddNext<kPanelColumns / Layout::kVectors / (kProducts * kSteps)>();
               } else {
