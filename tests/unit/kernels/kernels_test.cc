@@ -200,6 +200,53 @@ TEST(GemmKernel, MatchesDoublesAndAllTablesGiveTheSameBits) {
   }
 }
 
+// silu(x) * 1, by way of x and 1 times unit weights.
+std::vector<float> SiluOf(const KernelTable& table, const std::vector<float>& x) {
+  std::vector<float> a, out(x.size());
+  for (const float value : x) a.insert(a.end(), {value, 1.0F});
+  std::vector<float> panel(2 * 64, 0.0F);
+  panel[0] = 1.0F;        // gate of column 0: x
+  panel[64 + 32] = 1.0F;  // its other factor: 1
+  GemmF32Job job;
+  job.a = a.data();
+  job.a_stride = 2;
+  job.rows = static_cast<int>(x.size());
+  job.k = 2;
+  job.panels = panel.data();
+  job.num_panels = 1;
+  job.c = out.data();
+  job.c_stride = 1;
+  job.columns = 1;
+  job.epilogue = Epilogue::kSiluMul;
+  table.gemm_f32(job);
+  return out;
+}
+
+TEST(GemmKernel, SiluIsAccurateEverywhere) {
+  std::vector<float> x = {0.0F, -0.0F, 1e-30F, -1e-30F, 1e30F, 3e38F};
+  for (float v = -68.0F; v < 140.0F; v += 0.0371F) x.push_back(v);
+  const std::vector<float> expected = SiluOf(*FindKernels("scalar"), x);
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double exact = Silu(x[i]);
+    ASSERT_NEAR(expected[i], exact, 1e-6 * std::abs(exact) * std::max(1.0F, std::abs(x[i]) / 8))
+        << x[i];
+  }
+  for (const float low : {-70.0F, -1000.0F, -1e20F}) {
+    EXPECT_NEAR(SiluOf(*FindKernels("scalar"), {low})[0], 0.0, 2e-30 * -low) << low;
+  }
+  x.insert(x.end(), {kNan, -1e20F, -90.0F});
+  for (const KernelTable* table : Tables()) {
+    const std::vector<float> actual = SiluOf(*table, x), meant = SiluOf(*FindKernels("scalar"), x);
+    for (size_t i = 0; i < x.size(); ++i) {
+      if (std::isnan(x[i])) {
+        EXPECT_TRUE(std::isnan(actual[i])) << table->name;
+      } else {
+        EXPECT_EQ(actual[i], meant[i]) << table->name << " " << x[i];
+      }
+    }
+  }
+}
+
 TEST(GemmKernel, ARowHasTheSameBitsAloneAndAmongOthers) {
   std::mt19937 rng(4);
   const GemmCase all{33, 97, 150, Epilogue::kStore, false};
