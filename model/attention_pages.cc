@@ -16,9 +16,9 @@ void Round(const float* x, int n, int padded, uint16_t* out) {
   for (int i = n; i < padded; ++i) out[i] = 0;
 }
 
-// Rows are copied together before they are turned: where they come from they often lie a multiple of
-// 4 KiB apart, and few of such lines fit the L1 cache at once. The page is then written from its first
-// byte to its last.
+// Rows are copied together before they are turned: where they come from they often lie a multiple
+// of 4 KiB apart, and few of such lines fit the L1 cache at once. The page is then written from its
+// first byte to its last.
 void WriteKeysF32(const PageShape& shape, const TokenRows& rows, float* keys) {
   float together[kTokensAtOnce * kMaxHeadDim];
   const int d = shape.head_dim;

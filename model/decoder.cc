@@ -75,8 +75,7 @@ void DecoderLayerOp::Run(const DecoderLayerWeights& w, int cache_layer, const Ro
   AddRmsNormRows(kernels_, branch, w.post_self_attn_layernorm, eps, x);
 
   // y = h + post_mlp_layernorm(down(silu(gate) * up)),  gate, up of post_attention_layernorm(h)
-  ApplySwiGlu(kernels_, w.gate_up, w.down, {x, w.post_attention_layernorm, eps}, branch,
-              ws.linear);
+  ApplySwiGlu(kernels_, w.gate_up, w.down, {x, w.post_attention_layernorm, eps}, branch, ws.linear);
   AddRmsNormRows(kernels_, branch, w.post_mlp_layernorm, eps, x);
 }
 

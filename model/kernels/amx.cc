@@ -44,8 +44,8 @@ constexpr int kFewestRows = 9;  // below, VNNI is as fast
 constexpr int kBlockRows = 2 * kTileRows;
 
 // Operand tiles are zeroed after their last use. With a neighbour busy on the same physical core a
-// thread has about ten physical tile registers, in which every load and every product in flight needs
-// one; a zeroed tile needs none. Without a neighbour it costs nothing.
+// thread has about ten physical tile registers, in which every load and every product in flight
+// needs one; a zeroed tile needs none. Without a neighbour it costs nothing.
 
 // Two tiles of activations down (4, 5) and two of weights across (6, 7); sums 0 1 / 2 3.
 struct Square {

@@ -108,8 +108,9 @@ struct KernelTable {
   void (*attention_bf16)(const AttentionJob& job);
 
   // Quantises one row of k floats: per group of group_k, scale = absmax / 127 and
-  // q = round-to-even(x * (127 / absmax)). Writes k_padded values of q (padding 0), and the scale and
-  // correction (-128 * sum of q) of every group. A NaN or infinity makes the group's scale NaN.
+  // q = round-to-even(x * (127 / absmax)). Writes k_padded values of q (padding 0), and the scale
+  // and correction (-128 * sum of q) of every group. A NaN or infinity makes the group's scale NaN
+  // and its q 0; so are all q of a group below 1e-30.
   void (*quantize_row)(const float* x, int k, int k_padded, int group_k, int8_t* q, float* scales,
                        int32_t* corrections);
 

@@ -274,12 +274,14 @@ TEST(QuantizeRow, RoundsToEvenPerGroup) {
       for (const float size : {2.0F, 1e-36F, 1e30F}) {
         Framed x(rng, static_cast<size_t>(k), 1, size);
         x[0] = 127.0F * size;  // one to one, so that halves appear
-        for (int i = 1; i < k; i += 3) x[static_cast<size_t>(i)] = size * (static_cast<float>(i % 120) + 0.5F);
+        for (int i = 1; i < k; i += 3)
+          x[static_cast<size_t>(i)] = size * (static_cast<float>(i % 120) + 0.5F);
         for (const KernelTable* table : Tables()) {
           const QuantizedRow row(*table, x.data(), k, group);
-          const std::string what = std::string(table->name) + " k " + std::to_string(k) + " group " +
-                                   std::to_string(group);
-          for (size_t g = 0; g < row.scales.size(); ++g) row.ExpectGroup(g, x.data(), k, group, what);
+          const std::string what = std::string(table->name) + " k " + std::to_string(k) +
+                                   " group " + std::to_string(group);
+          for (size_t g = 0; g < row.scales.size(); ++g)
+            row.ExpectGroup(g, x.data(), k, group, what);
         }
       }
     }

@@ -60,8 +60,8 @@ void Fill(const PageShape& shape, int at_once, std::vector<T>& keys, std::vector
 }
 
 TEST(AttentionPages, F32PagesAreKeysByDimensionAndValuesByToken) {
-  const PageShape shape = {.type = KvType::kF32, .tokens = 48, .head_dim = 6, .key_rows = 8,
-                           .value_stride = 16};
+  const PageShape shape = {
+      .type = KvType::kF32, .tokens = 48, .head_dim = 6, .key_rows = 8, .value_stride = 16};
   std::vector<float> keys, values;
   for (const int at_once : {1, 3, 16, 17, 32, 48}) {
     Fill(shape, at_once, keys, values);
@@ -77,8 +77,8 @@ TEST(AttentionPages, F32PagesAreKeysByDimensionAndValuesByToken) {
 }
 
 TEST(AttentionPages, Bf16PagesHoldPairsOfRowsAndZerosInThePadding) {
-  const PageShape shape = {.type = KvType::kBf16, .tokens = 48, .head_dim = 6, .key_rows = 32,
-                           .value_stride = 32};
+  const PageShape shape = {
+      .type = KvType::kBf16, .tokens = 48, .head_dim = 6, .key_rows = 32, .value_stride = 32};
   std::vector<uint16_t> keys, values;
   for (const int at_once : {1, 3, 16, 17, 32, 48}) {
     Fill(shape, at_once, keys, values);
