@@ -69,7 +69,8 @@ Unit Int8Unit(const std::string& table) {
   if (table == "amx") return {"tdpbsud", AmxPeak};
   if (table == "avx512-vnni") return {"vpdpbusd 512", VnniPeak};
   if (table == "avx-vnni") return {"vpdpbusd 256", Vnni256Peak};
-  if (table == "avx512" || table == "avx2") return {"vpmaddwd 256", Madd256Peak};
+  if (table == "avx512") return {"vpmaddwd 512", Madd512Peak};
+  if (table == "avx2") return {"vpmaddwd 256", Madd256Peak};
   return {"scalar", MultiplyAddScalarPeak};
 }
 

@@ -60,6 +60,7 @@ double VnniPeak(int runs = kManyRuns);
 double Bf16DotPeak(int runs = kManyRuns);
 double Fma512Peak(int runs = kManyRuns);
 double Vnni256Peak(int runs = kManyRuns);
+double Madd512Peak(int runs = kManyRuns);
 double Madd256Peak(int runs = kManyRuns);
 double Fma256Peak(int runs = kManyRuns);
 double MultiplyAddScalarPeak(int runs = kManyRuns);

@@ -20,8 +20,6 @@ namespace {
 //
 #include "model/kernels/weight_stream.inc"
 
-constexpr int kInt8Rows = 6;
-
 // acc += w * a. In assembly: the instruction itself, and accumulators that GCC 12 cannot spill.
 PLATEN_INLINE void Dot(__m256i& acc, __m256i w, __m256i a) {
   asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(acc) : "x"(w), "x"(a));
