@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,10 @@ namespace platen::bench {
 
 // One measurement. The peak is the median of those taken just before and after each repetition.
 struct KernelRow {
-  std::string kernel;  // "int8 gemm", "f32 gemm", "vision attention"
-  std::string layer;   // "gate_up", ...
+  std::string kernel;  // "int8 gemm", "f32 gemm", "f32 attention", "bf16 cache", ...
+  std::string layer;   // one of KernelBenchLayers()
+  // A product's rows x columns x depth; of attention patches, patches and head size; of a decode
+  // step sequences, tokens of context and head size.
   int64_t rows = 0, n = 0, k = 0;
   double gops = 0;  // median over repetitions
   double gops_min = 0;
@@ -27,13 +30,21 @@ struct KernelRow {
   // The compute peak in the first moments after each repetition (MeasurePeakNow), and gops / it.
   double peak_now_gops = 0;
   double share_now = 0;
+  // Repetitions after which NeighbourIsBusy(); none if that cannot be told.
+  std::optional<int> busy_neighbour;
 };
 
 struct KernelBenchOptions {
   int repetitions = 5;
   std::vector<int64_t> rows = {1, 4, 8, 16, 32, 64, 256, 1024};
   std::vector<Precision> precisions = {Precision::kInt8, Precision::kF32, Precision::kF32OpenBlas};
+  std::vector<std::string> layers;  // of KernelBenchLayers(); none: all
+
+  bool Wants(const std::string& layer) const;
 };
+
+// What can be timed: layers with a product, "vision head" and "decode step".
+std::vector<std::string> KernelBenchLayers();
 
 // Where OpenBLAS may not serve a shape on this CPU its rows are left out. Shapes of the released
 // GLM-OCR, whatever model is loaded: speeds stay comparable.

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "bench/spread.h"
+#include "model/kernels/kernels.h"
 #include "model/support/clock.h"
 
 namespace platen::bench {
@@ -146,6 +147,13 @@ Peaks MeasurePeaks(const std::string& table_name, bool memory, int threads) {
 double MeasurePeakNow(const std::string& table_name, bool int8) {
   constexpr int kRuns = 4;
   return (int8 ? Int8Unit(table_name) : F32Unit(table_name)).loop(kRuns) * 1e-9;
+}
+
+std::optional<bool> NeighbourIsBusy() {
+  constexpr int kRuns = 2;
+  constexpr double kSlower = 2;  // 1.1 or 4, hardly ever between
+  if (FindKernels("amx") == nullptr) return std::nullopt;
+  return AmxPeak(kRuns) > kSlower * AmxLoadingPeak(kRuns);
 }
 
 Peaks MedianOf(const std::vector<Peaks>& peaks) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,10 +52,17 @@ class MemoryMeter {
 // leaves, which is lower than the best one. 0.4 ms (AMX 2 ms).
 double MeasurePeakNow(const std::string& table_name, bool int8);
 
+// Whether something else keeps the same physical core busy right now, seen by how much tile
+// products slow down that load their operands (docs/PERFORMANCE.md, "AMX with a neighbour"): four
+// times with a busy hardware thread beside this one, not at all without. None where the CPU has no
+// AMX. 3 ms.
+std::optional<bool> NeighbourIsBusy();
+
 // Register-only loops, in files of their own because of their compiler flags: the best of `runs` of
 // 0.1 ms, operations per second of the calling thread. The CPU must have the instructions.
 constexpr int kManyRuns = 40;
 double AmxPeak(int runs = kManyRuns);
+double AmxLoadingPeak(int runs);  // the same with operands loaded from the L1 cache
 double AmxBf16Peak(int runs = kManyRuns);
 double VnniPeak(int runs = kManyRuns);
 double Bf16DotPeak(int runs = kManyRuns);

@@ -66,7 +66,28 @@ double AmxPeak(int runs) {
   });
 }
 
-// The same over 32 k in bf16.
+// With a load before each product, four operand tiles in turn.
+double AmxLoadingPeak(int runs) {
+  constexpr ptrdiff_t kStride = 64;
+  alignas(64) static const uint8_t operands[4][16 * kStride] = {};
+  const TileShapes shapes;
+  return BestRate(4 * 16 * 16 * 64 * 2.0, runs, [&shapes](int iterations) {
+    LoadTileShapes(shapes);
+    for (int i = 0; i < iterations; ++i) {
+      _tile_loadd(4, operands[0], kStride);
+      _tile_dpbsud(0, 4, 5);
+      _tile_loadd(7, operands[3], kStride);
+      _tile_dpbsud(1, 4, 7);
+      _tile_loadd(6, operands[2], kStride);
+      _tile_dpbsud(3, 6, 7);
+      _tile_loadd(5, operands[1], kStride);
+      _tile_dpbsud(2, 6, 5);
+    }
+    _tile_release();
+  });
+}
+
+// The same as AmxPeak over 32 k in bf16.
 double AmxBf16Peak(int runs) {
   const TileShapes shapes;
   return BestRate(4 * 16 * 16 * 32 * 2.0, runs, [&shapes](int iterations) {

@@ -13,9 +13,34 @@
 namespace platen {
 namespace {
 
+OptionSpec LayersOption() {
+  OptionSpec option = {.name = "layers",
+                       .type = OptionType::kChoiceList,
+                       .value_name = "LIST",
+                       .group = "Options",
+                       .help = "What to time, separated by commas.",
+                       .choices = bench::KernelBenchLayers()};
+  for (const std::string& layer : option.choices) {
+    option.default_value += (option.default_value.empty() ? "" : ",") + layer;
+  }
+  return option;
+}
+
+OptionSpec RowsOption() {
+  return {.name = "rows",
+          .type = OptionType::kChoiceList,
+          .default_value = "1,4,8,16,32,64,256,1024",
+          .value_name = "LIST",
+          .group = "Options",
+          .help =
+              "Rows of the products, separated by commas: 1 and 4 only with lm_head, more than 64 "
+              "only with the other layers.",
+          .choices = {"1", "4", "8", "16", "32", "64", "256", "1024"}};
+}
+
 const OptionTable& KernelOptions() {
   static const OptionTable table = WithBenchOptions(
-      {PrecisionOption("Options"), F32GemmOption("Options")},
+      {PrecisionOption("Options"), F32GemmOption("Options"), LayersOption(), RowsOption()},
       {.repetitions = 5,
        .most_repetitions = 1000,
        .threads_help = "Threads that work; 0 is one. The peaks are those of one core."});
@@ -23,34 +48,41 @@ const OptionTable& KernelOptions() {
 }
 
 nlohmann::ordered_json ToJson(const bench::KernelRow& row) {
-  return {{"kernel", row.kernel},
-          {"layer", row.layer},
-          {"rows", row.rows},
-          {"n", row.n},
-          {"k", row.k},
-          {"bound", row.bound},
-          {"gops", row.gops},
-          {"gops_min", row.gops_min},
-          {"gops_max", row.gops_max},
-          {"peak_gops", row.peak_gops},
-          {"share", row.share},
-          {"peak_now_gops", row.peak_now_gops},
-          {"share_now", row.share_now}};
+  nlohmann::ordered_json json = {{"kernel", row.kernel},
+                                 {"layer", row.layer},
+                                 {"rows", row.rows},
+                                 {"n", row.n},
+                                 {"k", row.k},
+                                 {"bound", row.bound},
+                                 {"gops", row.gops},
+                                 {"gops_min", row.gops_min},
+                                 {"gops_max", row.gops_max},
+                                 {"peak_gops", row.peak_gops},
+                                 {"share", row.share},
+                                 {"peak_now_gops", row.peak_now_gops},
+                                 {"share_now", row.share_now}};
+  if (row.busy_neighbour.has_value()) json["busy_neighbour"] = *row.busy_neighbour;
+  return json;
 }
 
 void PrintRows(const std::vector<bench::KernelRow>& rows, const char* kernels, int threads) {
   std::printf(
       "kernels %s, %d thread%s; share of the peak measured beside each row, and (now) of\n"
-      "the compute peak right after it, at the clock the load leaves\n",
+      "the compute peak right after it, at the clock the load leaves; busy: repetitions after\n"
+      "which something else kept the same physical core busy (known only with AMX)\n",
       kernels, threads, threads == 1 ? "" : "s");
-  std::printf("%-17s %-15s %6s %6s %6s %9s %20s %9s %6s  %-7s %9s %6s\n", "kernel", "layer", "rows",
-              "n", "k", "GOPS", "(min .. max)", "peak", "share", "bound", "peak now", "share");
+  std::printf("%-14s %-14s %5s %6s %5s %8s %19s %8s %6s  %-7s %9s %6s %5s\n", "kernel", "layer",
+              "rows", "n", "k", "GOPS", "(min .. max)", "peak", "share", "bound", "peak now",
+              "share", "busy");
   for (const bench::KernelRow& row : rows) {
-    std::printf("%-17s %-15s %6lld %6lld %6lld %9.1f %9.1f ..%8.1f %9.1f %6.3f  %-7s %9.1f %6.3f\n",
-                row.kernel.c_str(), row.layer.c_str(), static_cast<long long>(row.rows),
-                static_cast<long long>(row.n), static_cast<long long>(row.k), row.gops,
-                row.gops_min, row.gops_max, row.peak_gops, row.share, row.bound.c_str(),
-                row.peak_now_gops, row.share_now);
+    const std::string busy =
+        row.busy_neighbour.has_value() ? std::to_string(*row.busy_neighbour) : "-";
+    std::printf(
+        "%-14s %-14s %5lld %6lld %5lld %8.1f %8.1f ..%8.1f %8.1f %6.3f  %-7s %9.1f %6.3f %5s\n",
+        row.kernel.c_str(), row.layer.c_str(), static_cast<long long>(row.rows),
+        static_cast<long long>(row.n), static_cast<long long>(row.k), row.gops, row.gops_min,
+        row.gops_max, row.peak_gops, row.share, row.bound.c_str(), row.peak_now_gops, row.share_now,
+        busy.c_str());
   }
 }
 
@@ -61,7 +93,9 @@ void PrintHelp() {
       "each\n"
       "as a share of what this CPU can do at most, measured before and after every repetition; "
       "with\n"
-      "--precision only the products of that precision, and attention.\n%s",
+      "--precision only the products of that precision, and attention (vision head: one head over\n"
+      "n patches; decode step: a token of each of so many sequences over n earlier ones, all "
+      "layers).\n%s",
       OptionHelp(KernelOptions()).c_str());
 }
 
@@ -83,6 +117,9 @@ int RunBenchKernels(const Words& words) {
   bench::KernelBenchOptions options;
   options.repetitions = static_cast<int>(settings.Integer("repetitions"));
   if (!settings.IsDefault("precision")) options.precisions = {PrecisionFrom(settings)};
+  options.layers = settings.List("layers");
+  options.rows.clear();
+  for (const std::string& rows : settings.List("rows")) options.rows.push_back(std::stoll(rows));
   const std::vector<bench::KernelRow> rows = bench::RunKernelBench(kernels, options);
   if (!settings.Flag("json")) {
     PrintRows(rows, kernels.name, threads);

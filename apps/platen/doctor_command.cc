@@ -136,6 +136,9 @@ void PrintSpeed() {
                        ? "no instructions"
                        : Rate("%.0f GFLOPS a core", peaks.bf16_gflops, peaks.bf16_instruction));
   Row("memory read", Rate("%.1f GB/s by one core", peaks.dram_gbytes_per_s, ""));
+  if (bench::NeighbourIsBusy().value_or(false)) {
+    Row("note", "something else keeps this CPU core busy just now: int8 products are slower");
+  }
   if (FindKernels("avx2") == nullptr) {
     Row("warning", "this CPU has no AVX2: reading is many times slower than on any CPU since 2013");
   }

@@ -123,6 +123,43 @@ TEST(BenchPagesTest, TheTokensFollowTheResolution) {
   EXPECT_EQ(report.at("output_tokens_a_page"), 700);
 }
 
+TEST(BenchKernelsTest, OnlyTheLayersAndRowsAskedForAreTimed) {
+  const json report =
+      RunJson({"bench", "kernels", "--json", "--repetitions", "2", "--precision", "int8",
+               "--layers", "vision proj,decode step", "--rows", "1,16,256"});
+  ASSERT_TRUE(report.is_object());
+  struct Expected {
+    const char *kernel, *layer;
+    int rows, n;
+    const char* bound;
+  };
+  // One row of the projection is left out: its weights fit the cache.
+  const std::vector<Expected> expected = {{"int8 gemm", "vision proj", 16, 1024, "compute"},
+                                          {"int8 gemm", "vision proj", 256, 1024, "compute"},
+                                          {"f32 cache", "decode step", 8, 150, "memory"},
+                                          {"bf16 cache", "decode step", 8, 150, "memory"},
+                                          {"f32 cache", "decode step", 32, 150, "memory"},
+                                          {"bf16 cache", "decode step", 32, 150, "memory"}};
+  const json& rows = report.at("rows");
+  ASSERT_EQ(rows.size(), expected.size()) << rows.dump(1);
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const json& row = rows[i];
+    EXPECT_EQ(row.at("kernel"), expected[i].kernel) << row;
+    EXPECT_EQ(row.at("layer"), expected[i].layer) << row;
+    EXPECT_EQ(row.at("rows"), expected[i].rows) << row;
+    EXPECT_EQ(row.at("n"), expected[i].n) << row;
+    EXPECT_EQ(row.at("bound"), expected[i].bound) << row;
+    ExpectEqual(row.at("share"), row.at("gops").get<double>() / row.at("peak_gops").get<double>(),
+                row);
+    EXPECT_LE(row.at("gops_min"), row.at("gops")) << row;
+    EXPECT_LE(row.at("gops"), row.at("gops_max")) << row;
+    if (row.contains("busy_neighbour")) {
+      EXPECT_GE(row.at("busy_neighbour"), 0) << row;
+      EXPECT_LE(row.at("busy_neighbour"), 2) << row;
+    }
+  }
+}
+
 TEST(BenchTest, WhatCannotBeMeasuredIsSaid) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
       {{"bench"}, "say first what to measure: kernels, model or pages"},
@@ -132,6 +169,8 @@ TEST(BenchTest, WhatCannotBeMeasuredIsSaid) {
       {{"bench", "pages", "--dpi", "20"}, "--dpi"},
       {{"bench", "pages", "--pages", "0"}, "--pages"},
       {{"bench", "kernels", "--repetition", "2"}, "did you mean --repetitions?"},
+      {{"bench", "kernels", "--layers", "vision"}, "is not one of text qkv"},
+      {{"bench", "kernels", "--rows", "2"}, "is not one of 1, 4, 8"},
   };
   for (const auto& [words, message] : cases) {
     const ProgramResult result = RunProgram(words);

@@ -1,0 +1,189 @@
+#include "bench/attention_bench.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "bench/measure_kernel.h"
+#include "model/kv_cache.h"
+#include "model/support/bf16.h"
+
+namespace platen::bench {
+namespace {
+
+// The released model's decoder, as far as its cache is concerned.
+TextConfig DecoderShape() {
+  TextConfig config;
+  config.num_layers = 16;
+  config.num_mtp_layers = 1;
+  config.num_heads = 16;
+  config.num_kv_heads = 8;
+  config.head_dim = 128;
+  return config;
+}
+constexpr int kBlockTokens = 32;
+
+// Sequences of `context` tokens each in a cache, and one attention step of all of them.
+class DecodeStep {
+ public:
+  DecodeStep(KvType type, int64_t sequences, int64_t context)
+      : config_(DecoderShape()),
+        context_(context),
+        pool_(config_, type, kBlockTokens,
+              sequences * (context + kBlockTokens) * KvPool::TokenBytes(config_, type)),
+        tables_(static_cast<size_t>(sequences)),
+        queries_(RandomMat(sequences, config_.q_size(), 3)),
+        out_(sequences, config_.q_size()) {
+    for (BlockTable& table : tables_) {
+      pool_.Take(pool_.BlocksFor(context), table);
+      Fill(table);
+    }
+  }
+
+  // The layers one after the other, in each all sequences and heads, on this thread.
+  void Run(const KernelTable& kernels) {
+    for (int layer = 0; layer < config_.num_layers; ++layer) {
+      for (size_t s = 0; s < tables_.size(); ++s) {
+        for (int head = 0; head < config_.num_kv_heads; ++head) Attend(kernels, layer, s, head);
+      }
+    }
+  }
+
+  // Keys and values read in a step, and the operations of its two products.
+  double bytes() const {
+    const int64_t layers = config_.num_layers, all = layers + config_.num_mtp_layers;
+    return tokens() * static_cast<double>(KvPool::TokenBytes(config_, pool_.type())) *
+           static_cast<double>(layers) / static_cast<double>(all);
+  }
+  double operations() const { return 4.0 * tokens() * config_.q_size() * config_.num_layers; }
+
+ private:
+  double tokens() const {
+    return static_cast<double>(tables_.size()) * static_cast<double>(context_);
+  }
+
+  void Fill(const BlockTable& table) {
+    const Mat rows = RandomMat(kBlockTokens, config_.head_dim, 4);
+    const TokenRows tokens = {rows.data(), rows.View().stride, kBlockTokens};
+    for (const BlockId block : table) {
+      for (int layer = 0; layer < config_.num_layers; ++layer) {
+        for (int head = 0; head < config_.num_kv_heads; ++head) {
+          pool_.Write(block, layer, head, 0, tokens, tokens);
+        }
+      }
+    }
+  }
+
+  void Attend(const KernelTable& kernels, int layer, size_t s, int head) {
+    constexpr int kGroup = 2;  // query heads of a KV head
+    const auto context = static_cast<int32_t>(context_);
+    const int32_t contexts[kGroup] = {context, context};
+    const float* q[kGroup];
+    float* out[kGroup];
+    for (int g = 0; g < kGroup; ++g) {
+      const int64_t offset = (head * kGroup + g) * config_.head_dim;
+      q[g] = queries_.View().Row(static_cast<int64_t>(s)) + offset;
+      out[g] = out_.View().Row(static_cast<int64_t>(s)) + offset;
+    }
+    k_pages_.clear();
+    v_pages_.clear();
+    for (const BlockId block : tables_[s]) {
+      k_pages_.push_back(pool_.Keys(block, layer, head));
+      v_pages_.push_back(pool_.Values(block, layer, head));
+    }
+    AttentionJob job;
+    job.type = pool_.type();
+    job.k_pages = k_pages_.data();
+    job.v_pages = v_pages_.data();
+    job.page_tokens = kBlockTokens;
+    job.head_dim = config_.head_dim;
+    job.v_stride = pool_.value_stride();
+    job.rows = kGroup;
+    job.q = q;
+    job.scale = 1.0F / std::sqrt(static_cast<float>(config_.head_dim));
+    job.context = contexts;
+    job.out = out;
+    kernels.attention(job);
+  }
+
+  TextConfig config_;
+  int64_t context_;
+  KvPool pool_;
+  std::vector<BlockTable> tables_;
+  Mat queries_, out_;
+  std::vector<const void*> k_pages_, v_pages_;
+};
+
+}  // namespace
+
+KernelRow BenchVisionAttention(const KernelTable& kernels, KvType type, int64_t patches,
+                               int repetitions) {
+  constexpr int kDim = 64;
+  constexpr int64_t kPage = 64;
+  const int64_t pages = (patches + kPage - 1) / kPage;
+  Mat keys = RandomMat(pages, kPage * kDim, 1);
+  Mat values = RandomMat(pages, kPage * kDim, 2);
+  if (type == KvType::kBf16) {  // the upper half of the numbers, in place
+    for (Mat* m : {&keys, &values}) {
+      auto* halves = reinterpret_cast<uint16_t*>(m->data());
+      for (size_t i = 0; i < m->span().size(); ++i) halves[i] = ToBf16(m->data()[i]);
+    }
+  }
+  const Mat queries = RandomMat(patches, kDim, 3);
+  Mat out(patches, kDim);
+  std::vector<const void*> k_pages, v_pages;
+  std::vector<const float*> q;
+  std::vector<float*> o;
+  std::vector<int32_t> context(static_cast<size_t>(patches), static_cast<int32_t>(patches));
+  for (int64_t p = 0; p < pages; ++p) {
+    const int64_t floats = p * kPage * kDim / (type == KvType::kF32 ? 1 : 2);
+    k_pages.push_back(keys.data() + floats);
+    v_pages.push_back(values.data() + floats);
+  }
+  for (int64_t r = 0; r < patches; ++r) {
+    q.push_back(queries.View().Row(r));
+    o.push_back(out.View().Row(r));
+  }
+  AttentionJob job;
+  job.type = type;
+  job.k_pages = k_pages.data();
+  job.v_pages = v_pages.data();
+  job.page_tokens = kPage;
+  job.head_dim = kDim;
+  job.v_stride = kDim;
+  job.rows = static_cast<int>(patches);
+  job.q = q.data();
+  job.context = context.data();
+  job.out = o.data();
+  KernelRow row;
+  row.kernel = type == KvType::kF32 ? "f32 attention" : "bf16 attention";
+  row.layer = kVisionHead;
+  row.rows = patches;
+  row.n = patches;
+  row.k = kDim;
+  row.bound = "compute";
+  const double operations = 4.0 * static_cast<double>(patches * patches) * kDim;
+  const PeakMeters meters = {[&] { return MeasurePeaks(kernels.name, false).f32_gflops; },
+                             [&] { return MeasurePeakNow(kernels.name, /*int8=*/false); }};
+  return MeasureKernel(row, operations, repetitions, meters, [&] {
+    (type == KvType::kF32 ? kernels.attention : kernels.attention_bf16)(job);
+  });
+}
+
+KernelRow BenchDecodeAttention(const KernelTable& kernels, KvType type, int64_t sequences,
+                               int64_t context, int repetitions) {
+  DecodeStep step(type, sequences, context);
+  KernelRow row;
+  row.kernel = type == KvType::kF32 ? "f32 cache" : "bf16 cache";
+  row.layer = kDecodeStep;
+  row.rows = sequences;
+  row.n = context;
+  row.k = DecoderShape().head_dim;
+  row.bound = "memory";
+  const double operations = step.operations();
+  MemoryMeter memory(1);
+  const PeakMeters meters = {[&] { return memory.GbytesPerSecond() * operations / step.bytes(); },
+                             [&] { return MeasurePeakNow(kernels.name, /*int8=*/false); }};
+  return MeasureKernel(row, operations, repetitions, meters, [&] { step.Run(kernels); });
+}
+
+}  // namespace platen::bench

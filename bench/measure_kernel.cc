@@ -1,0 +1,47 @@
+#include "bench/measure_kernel.h"
+
+#include <algorithm>
+#include <random>
+
+#include "bench/spread.h"
+#include "model/support/clock.h"
+
+namespace platen::bench {
+
+KernelRow MeasureKernel(KernelRow row, double operations, int repetitions, const PeakMeters& meters,
+                        const std::function<void()>& call) {
+  call();  // warm up
+  const int64_t start_ns = MonotonicNs();
+  call();
+  const int inner = std::max(1, static_cast<int>(0.02 / std::max(1e-6, SecondsSince(start_ns))));
+  std::vector<double> rates, peaks, peaks_now;
+  int busy = 0;
+  for (int i = 0; i < repetitions; ++i) {
+    peaks.push_back(meters.peak());
+    const int64_t begin_ns = MonotonicNs();
+    for (int j = 0; j < inner; ++j) call();
+    rates.push_back(operations * inner / SecondsSince(begin_ns) * 1e-9);
+    peaks_now.push_back(meters.peak_now());
+    peaks.push_back(meters.peak());
+    if (NeighbourIsBusy().value_or(false)) ++busy;
+  }
+  const Spread gops = SpreadOf(rates);
+  row.gops = gops.median;
+  row.gops_min = gops.min;
+  row.gops_max = gops.max;
+  row.peak_gops = SpreadOf(peaks).median;
+  row.share = row.gops / row.peak_gops;
+  row.peak_now_gops = SpreadOf(peaks_now).median;
+  row.share_now = row.gops / row.peak_now_gops;
+  if (NeighbourIsBusy().has_value()) row.busy_neighbour = busy;
+  return row;
+}
+
+Mat RandomMat(int64_t rows, int64_t cols, uint32_t seed) {
+  Mat m(rows, cols);
+  std::minstd_rand rng(seed);
+  for (float& v : m.span()) v = static_cast<float>(rng() % 2001) * 1e-3F - 1.0F;
+  return m;
+}
+
+}  // namespace platen::bench
