@@ -147,12 +147,26 @@ struct Ahead {
   const uint8_t* next = nullptr;  // in the first place
   const uint8_t* end = nullptr;
   ptrdiff_t distance = 0;  // from place to place
-  int lines = 0;           // beside a tile product, of one place
+  int lines = 0;           // in a step, of each place
 };
 
 PLATEN_INLINE void Fetch(const uint8_t* line, int lines) {
   for (int i = 0; i < lines; ++i) {
     _mm_prefetch(reinterpret_cast<const char*>(line + i * 64), _MM_HINT_T1);
+  }
+}
+
+// What is fetched beside product 0 .. 3 of a step, which takes `lines` from each place: all lines
+// of a place or, where one block has to fetch them all, a quarter of every place's.
+template <bool kOneBlock>
+PLATEN_INLINE void FetchBeside(int product, const uint8_t* next, ptrdiff_t distance, int lines) {
+  if constexpr (kOneBlock) {
+    const int share = lines / 4;
+    Unroll<4>([&](auto place) __attribute__((always_inline)) {
+      Fetch(next + place * distance + product * share * 64, share);
+    });
+  } else {
+    Fetch(next + product * distance, lines);
   }
 }
 
@@ -178,8 +192,10 @@ PLATEN_INLINE void ForSteps(int n, F f) {
   }
 }
 
-// dots = the unit's sums. Meanwhile the sums that wait, which lie there so far, are added.
-template <class Layout, Sink kSink, int kSteps>
+// dots = the unit's sums. Meanwhile the sums that wait, which lie there so far, are added. Weights
+// that more blocks will use are fetched from L2 into L1 a step ahead; those of a single block are
+// only just on their way from memory.
+template <class Layout, bool kOneBlock, Sink kSink, int kSteps>
 [[gnu::noinline]] void MultiplyUnit(const Unit& u, const Sums& waiting, Ahead& ahead) {
   constexpr int kProducts = 4;  // in a step
   Adder<Layout::kVectors, kSink> adder(waiting);
@@ -206,9 +222,11 @@ template <class Layout, Sink kSink, int kSteps>
         }
         Layout::Multiply(
             a + i * kTileK, a_stride, rows,
-            w + i * kTileK * kPanelColumns, [&](auto place) __attribute__((always_inline)) {
-              Fetch(next + place * distance, lines);
-              FetchQuarter<Layout::kVectors>(w + (i + 1) * kTileK * kPanelColumns, place);
+            w + i * kTileK * kPanelColumns, [&](auto product) __attribute__((always_inline)) {
+              FetchBeside<kOneBlock>(product, next, distance, lines);
+              if constexpr (!kOneBlock) {
+                FetchQuarter<Layout::kVectors>(w + (i + 1) * kTileK * kPanelColumns, product);
+              }
               if constexpr (kSteps != 0) {
                 adder.template AddNext<kPanelColumns / Layout::kVectors / (kProducts * kSteps)>();
               } else {
@@ -247,7 +265,7 @@ void CopyTailOfW(const GemmS8Job& job, const Panel& panel, uint8_t* out) {
 
 // A job in blocks of `rows` each. The last block reaches back over rows of the one before, so that
 // all have the same shape.
-template <class Layout>
+template <class Layout, bool kOneBlock>
 class Product {
  public:
   Product(const GemmS8Job& job, int rows) : job_(job) {
@@ -260,8 +278,9 @@ class Product {
     waiting_.target = &targets_[0];
   }
 
-  void Run(int blocks) {
+  void Run() {
     const int rows = unit_.rows;
+    const int blocks = (job_.rows + rows - 1) / rows;
     Layout::Configure(rows);
     const ptrdiff_t panel_bytes = static_cast<ptrdiff_t>(job_.k_padded) * kPanelColumns;
     const int units = blocks * kPanelColumns / kColumns;  // that share fetching the next panel
@@ -338,9 +357,9 @@ class Product {
   template <Sink kSink>
   void MultiplyBeside() {
     if (unit_.steps == kUsualSteps && unit_.a_tail == nullptr) {
-      MultiplyUnit<Layout, kSink, kUsualSteps>(unit_, waiting_, ahead_);
+      MultiplyUnit<Layout, kOneBlock, kSink, kUsualSteps>(unit_, waiting_, ahead_);
     } else {
-      MultiplyUnit<Layout, kSink, 0>(unit_, waiting_, ahead_);
+      MultiplyUnit<Layout, kOneBlock, kSink, 0>(unit_, waiting_, ahead_);
     }
   }
   void AddLast() {
@@ -373,9 +392,11 @@ void GemmS8(const GemmS8Job& job) {
   const int blocks = (job.rows + kBlockRows - 1) / kBlockRows;
   const int rows = (job.rows + blocks - 1) / blocks;
   if (rows <= kTileRows) {
-    Product<Wide>(job, rows).Run(blocks);
+    Product<Wide, true>(job, rows).Run();
+  } else if (blocks == 1) {
+    Product<Square, true>(job, rows).Run();
   } else {
-    Product<Square>(job, rows).Run(blocks);
+    Product<Square, false>(job, rows).Run();
   }
 }
 
