@@ -30,8 +30,7 @@ struct KernelRow {
   // The compute peak in the first moments after each repetition (MeasurePeakNow), and gops / it.
   double peak_now_gops = 0;
   double share_now = 0;
-  // Repetitions after which NeighbourIsBusy(); none if that cannot be told.
-  std::optional<int> busy_neighbour;
+  std::optional<int> busy_neighbour;  // NeighbourWatch
 };
 
 struct KernelBenchOptions {

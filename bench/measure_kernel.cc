@@ -15,7 +15,7 @@ KernelRow MeasureKernel(KernelRow row, double operations, int repetitions, const
   call();
   const int inner = std::max(1, static_cast<int>(0.02 / std::max(1e-6, SecondsSince(start_ns))));
   std::vector<double> rates, peaks, peaks_now;
-  int busy = 0;
+  NeighbourWatch neighbour;
   for (int i = 0; i < repetitions; ++i) {
     peaks.push_back(meters.peak());
     const int64_t begin_ns = MonotonicNs();
@@ -23,7 +23,7 @@ KernelRow MeasureKernel(KernelRow row, double operations, int repetitions, const
     rates.push_back(operations * inner / SecondsSince(begin_ns) * 1e-9);
     peaks_now.push_back(meters.peak_now());
     peaks.push_back(meters.peak());
-    if (NeighbourIsBusy().value_or(false)) ++busy;
+    neighbour.Look();
   }
   const Spread gops = SpreadOf(rates);
   row.gops = gops.median;
@@ -33,7 +33,7 @@ KernelRow MeasureKernel(KernelRow row, double operations, int repetitions, const
   row.share = row.gops / row.peak_gops;
   row.peak_now_gops = SpreadOf(peaks_now).median;
   row.share_now = row.gops / row.peak_now_gops;
-  if (NeighbourIsBusy().has_value()) row.busy_neighbour = busy;
+  row.busy_neighbour = neighbour.busy();
   return row;
 }
 

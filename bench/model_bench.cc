@@ -172,6 +172,7 @@ Pass ModelBench::Decode(const std::vector<const Sequence*>& live) {
 struct Samples {
   std::vector<Pass> passes;
   std::vector<Peaks> peaks;
+  NeighbourWatch neighbour;
 
   double Median(const std::function<double(const Pass&)>& value) const {
     std::vector<double> values;
@@ -205,6 +206,7 @@ ModelRow MakeRow(ModelPhase phase, int64_t size, int threads, const Samples& sam
   row.limit_seconds = limit.seconds();
   row.bound = limit.bound();
   row.share = row.limit_seconds / row.seconds.median;
+  row.busy_neighbour = samples.neighbour.busy();
   return row;
 }
 
@@ -222,6 +224,7 @@ void ModelBench::Measure(ModelPhase phase, int64_t size, const std::function<Pas
       measure_peaks(i);
       tbb::task_arena arena(threads[i]);
       arena.execute([&] { samples[i].passes.push_back(pass()); });
+      samples[i].neighbour.Look();
       measure_peaks(i);
     }
   }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,12 +25,13 @@ struct ModelRow {
   int64_t size = 0;     // patches, prompt tokens or sequences
   int64_t context = 0;  // decode: mean number of keys a row sees
   int threads = 1;
-  Spread seconds;            // wall time of one pass
-  double per_second = 0;     // patches, prompt tokens or generated tokens at the median
-  double limit_seconds = 0;  // at the median of the peaks
-  std::string bound;         // what sets the limit: "compute" or "memory"
-  double share = 0;          // of the limit
-  Peaks peaks;               // medians over the row's repetitions
+  Spread seconds;                     // wall time of one pass
+  double per_second = 0;              // patches, prompt tokens or generated tokens at the median
+  double limit_seconds = 0;           // at the median of the peaks
+  std::string bound;                  // what sets the limit: "compute" or "memory"
+  double share = 0;                   // of the limit
+  Peaks peaks;                        // medians over the row's repetitions
+  std::optional<int> busy_neighbour;  // NeighbourWatch, of the calling thread's core
 };
 
 struct ModelBenchOptions {

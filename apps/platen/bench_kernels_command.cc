@@ -75,14 +75,12 @@ void PrintRows(const std::vector<bench::KernelRow>& rows, const char* kernels, i
               "rows", "n", "k", "GOPS", "(min .. max)", "peak", "share", "bound", "peak now",
               "share", "busy");
   for (const bench::KernelRow& row : rows) {
-    const std::string busy =
-        row.busy_neighbour.has_value() ? std::to_string(*row.busy_neighbour) : "-";
     std::printf(
         "%-14s %-14s %5lld %6lld %5lld %8.1f %8.1f ..%8.1f %8.1f %6.3f  %-7s %9.1f %6.3f %5s\n",
         row.kernel.c_str(), row.layer.c_str(), static_cast<long long>(row.rows),
         static_cast<long long>(row.n), static_cast<long long>(row.k), row.gops, row.gops_min,
         row.gops_max, row.peak_gops, row.share, row.bound.c_str(), row.peak_now_gops, row.share_now,
-        busy.c_str());
+        BusyText(row.busy_neighbour).c_str());
   }
 }
 

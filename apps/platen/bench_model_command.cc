@@ -84,19 +84,22 @@ nlohmann::ordered_json RowJson(const bench::ModelRow& row) {
   json["bound"] = row.bound;
   json["share"] = row.share;
   json["peaks"] = ToJson(row.peaks);
+  if (row.busy_neighbour.has_value()) json["busy_neighbour"] = *row.busy_neighbour;
   return json;
 }
 
 void PrintRows(const std::vector<bench::ModelRow>& rows, const Model& model) {
-  std::printf("%s, kernels %s; seconds of one pass, limit at the peaks measured beside it\n",
+  std::printf("%s, kernels %s; seconds of one pass, limit at the peaks measured beside it; busy:\n"
+              "repetitions after which something else kept the same physical core busy\n",
               PrecisionName(model.precision()), model.kernels().name);
-  std::printf("%-8s %5s %-9s %7s %9s %21s %10s %9s %6s  %s\n", "phase", "size", "", "threads",
-              "seconds", "(min .. max)", "per second", "limit", "share", "bound");
+  std::printf("%-8s %5s %-9s %7s %9s %21s %10s %9s %6s  %-7s %5s\n", "phase", "size", "", "threads",
+              "seconds", "(min .. max)", "per second", "limit", "share", "bound", "busy");
   for (const bench::ModelRow& row : rows) {
-    std::printf("%-8s %5lld %-9s %7d %9.4f %10.4f ..%9.4f %10.1f %9.4f %6.3f  %s\n",
+    std::printf("%-8s %5lld %-9s %7d %9.4f %10.4f ..%9.4f %10.1f %9.4f %6.3f  %-7s %5s\n",
                 PhaseName(row.phase), static_cast<long long>(row.size), UnitOf(row.phase),
                 row.threads, row.seconds.median, row.seconds.min, row.seconds.max, row.per_second,
-                row.limit_seconds, row.share, row.bound.c_str());
+                row.limit_seconds, row.share, row.bound.c_str(),
+                BusyText(row.busy_neighbour).c_str());
   }
   for (const int threads : {1, 2}) {
     const auto last = std::find_if(rows.rbegin(), rows.rend(),
