@@ -12,6 +12,13 @@
 
 namespace platen::bench {
 
+// The repetitions before and after which NeighbourIsBusy() was false.
+struct Undisturbed {
+  int repetitions = 0;
+  double gops = 0;  // their median; 0 if there are none
+  double share = 0;
+};
+
 // One measurement. The peak is the median of those taken just before and after each repetition.
 struct KernelRow {
   std::string kernel;  // "int8 gemm", "f32 gemm", "f32 attention", "bf16 cache", ...
@@ -30,7 +37,7 @@ struct KernelRow {
   // The compute peak in the first moments after each repetition (MeasurePeakNow), and gops / it.
   double peak_now_gops = 0;
   double share_now = 0;
-  std::optional<int> busy_neighbour;  // NeighbourWatch
+  std::optional<Undisturbed> undisturbed;  // none if that cannot be told
 };
 
 struct KernelBenchOptions {

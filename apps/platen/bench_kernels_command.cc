@@ -61,26 +61,41 @@ nlohmann::ordered_json ToJson(const bench::KernelRow& row) {
                                  {"share", row.share},
                                  {"peak_now_gops", row.peak_now_gops},
                                  {"share_now", row.share_now}};
-  if (row.busy_neighbour.has_value()) json["busy_neighbour"] = *row.busy_neighbour;
+  if (row.undisturbed.has_value()) {
+    json["undisturbed"] = {{"repetitions", row.undisturbed->repetitions},
+                           {"gops", row.undisturbed->gops},
+                           {"share", row.undisturbed->share}};
+  }
   return json;
+}
+
+// "450.1 0.812 7": of the undisturbed repetitions.
+std::string UndisturbedText(const bench::KernelRow& row) {
+  if (!row.undisturbed.has_value()) return "-";
+  if (row.undisturbed->repetitions == 0) return "none";
+  char text[64];
+  std::snprintf(text, sizeof(text), "%8.1f %6.3f %4d", row.undisturbed->gops,
+                row.undisturbed->share, row.undisturbed->repetitions);
+  return text;
 }
 
 void PrintRows(const std::vector<bench::KernelRow>& rows, const char* kernels, int threads) {
   std::printf(
-      "kernels %s, %d thread%s; share of the peak measured beside each row, and (now) of\n"
-      "the compute peak right after it, at the clock the load leaves; busy: repetitions after\n"
-      "which something else kept the same physical core busy (known only with AMX)\n",
+      "kernels %s, %d thread%s; share: of the peak measured beside each row; (now): of the "
+      "compute\n"
+      "peak right after it, at the clock the load leaves; undisturbed: the repetitions during "
+      "which\n"
+      "nothing else kept the same physical core busy (known only with AMX)\n",
       kernels, threads, threads == 1 ? "" : "s");
-  std::printf("%-14s %-14s %5s %6s %5s %8s %19s %8s %6s  %-7s %9s %6s %5s\n", "kernel", "layer",
-              "rows", "n", "k", "GOPS", "(min .. max)", "peak", "share", "bound", "peak now",
-              "share", "busy");
+  std::printf("%-14s %-14s %5s %6s %5s %8s %19s %8s %6s  %-7s %6s  %s\n", "kernel", "layer", "rows",
+              "n", "k", "GOPS", "(min .. max)", "peak", "share", "bound", "(now)",
+              "undisturbed: GOPS, share, number");
   for (const bench::KernelRow& row : rows) {
-    std::printf(
-        "%-14s %-14s %5lld %6lld %5lld %8.1f %8.1f ..%8.1f %8.1f %6.3f  %-7s %9.1f %6.3f %5s\n",
-        row.kernel.c_str(), row.layer.c_str(), static_cast<long long>(row.rows),
-        static_cast<long long>(row.n), static_cast<long long>(row.k), row.gops, row.gops_min,
-        row.gops_max, row.peak_gops, row.share, row.bound.c_str(), row.peak_now_gops, row.share_now,
-        BusyText(row.busy_neighbour).c_str());
+    std::printf("%-14s %-14s %5lld %6lld %5lld %8.1f %8.1f ..%8.1f %8.1f %6.3f  %-7s %6.3f  %s\n",
+                row.kernel.c_str(), row.layer.c_str(), static_cast<long long>(row.rows),
+                static_cast<long long>(row.n), static_cast<long long>(row.k), row.gops,
+                row.gops_min, row.gops_max, row.peak_gops, row.share, row.bound.c_str(),
+                row.share_now, UndisturbedText(row).c_str());
   }
 }
 
