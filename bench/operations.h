@@ -34,8 +34,8 @@ Work PrefillWork(const ModelConfig& config, std::span<const int64_t> prompts, Pr
 Work DecodeWork(const ModelConfig& config, std::span<const int64_t> contexts, Precision precision);
 
 // The time of the work if every linear layer ran at the peak of its precision, attention at that of
-// its values' type, and memory at its full rate beside them. What fits the last-level cache is taken
-// to be there. Wall time of the cores the peaks were measured on.
+// its values' type, and memory at its full rate beside them. What fits the last-level cache is
+// taken to be there. Wall time of the cores the peaks were measured on.
 struct Limit {
   double compute_s = 0;
   double memory_s = 0;

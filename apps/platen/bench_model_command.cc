@@ -39,7 +39,8 @@ void PrintHelp() {
       "sequences.\n"
       "Beside each stands the least time this machine could take for it: all products at the peak\n"
       "of their precision, attention at that of its values' type, every weight read once from\n"
-      "memory; the peaks are measured before and after every repetition. Sizes a model cannot read\n"
+      "memory; the peaks are measured before and after every repetition. Sizes a model cannot "
+      "read\n"
       "are left out.\n\n"
       "  tools/random_snapshot.py /tmp/full      a snapshot of GLM-OCR's size, 2.7 GB, no "
       "download\n"
@@ -89,9 +90,10 @@ nlohmann::ordered_json RowJson(const bench::ModelRow& row) {
 }
 
 void PrintRows(const std::vector<bench::ModelRow>& rows, const Model& model) {
-  std::printf("%s, kernels %s; seconds of one pass, limit at the peaks measured beside it; busy:\n"
-              "repetitions after which something else kept the same physical core busy\n",
-              PrecisionName(model.precision()), model.kernels().name);
+  std::printf(
+      "%s, kernels %s; seconds of one pass, limit at the peaks measured beside it; busy:\n"
+      "repetitions after which something else kept the same physical core busy\n",
+      PrecisionName(model.precision()), model.kernels().name);
   std::printf("%-8s %5s %-9s %7s %9s %21s %10s %9s %6s  %-7s %5s\n", "phase", "size", "", "threads",
               "seconds", "(min .. max)", "per second", "limit", "share", "bound", "busy");
   for (const bench::ModelRow& row : rows) {
