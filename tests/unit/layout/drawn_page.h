@@ -7,8 +7,14 @@
 #include <string>
 
 #include "model/image.h"
+#include "stages/layout/layout.h"
 
 namespace platen::testing {
+
+// ThreadSanitizer cannot see how OpenCV's own threads synchronise; the program starts none either.
+#ifdef __SANITIZE_THREAD__
+inline const bool kOneOpenCvThread = (KeepOpenCvSingleThreaded(), true);
+#endif
 
 class DrawnPage {
  public:

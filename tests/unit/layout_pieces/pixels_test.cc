@@ -14,6 +14,11 @@
 namespace platen::layout {
 namespace {
 
+// ThreadSanitizer cannot see how OpenCV's own threads synchronise; the program starts none either.
+#ifdef __SANITIZE_THREAD__
+const bool kOneOpenCvThread = (cv::setNumThreads(1), true);
+#endif
+
 constexpr double kXHeight = 12;
 
 cv::Mat Blank(int width, int height, uint8_t value) {
