@@ -3,16 +3,19 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
+
 #include "apps/platen/exit_codes.h"
 
 namespace platen {
 namespace {
 
-volatile sig_atomic_t interrupts = 0;
+// Written by a signal handler, read by all threads.
+std::atomic<bool> interrupted = false;
+static_assert(std::atomic<bool>::is_always_lock_free);
 
 extern "C" void OnInterrupt(int) {
-  if (interrupts != 0) _exit(kExitInterrupted);
-  interrupts = 1;
+  if (interrupted.exchange(true)) _exit(kExitInterrupted);
 }
 
 }  // namespace
@@ -26,6 +29,6 @@ void CatchInterrupts() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-bool Interrupted() { return interrupts != 0; }
+bool Interrupted() { return interrupted; }
 
 }  // namespace platen

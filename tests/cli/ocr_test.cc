@@ -115,6 +115,9 @@ TEST_F(OcrTest, TheProcessHasExactlyTheThreadsAskedFor) {
           if (!gone) most = std::max(most, std::distance(fs::begin(tasks), fs::end(tasks)));
         }});
     EXPECT_EQ(result.exit_code, 0) << result.err;
+#ifdef __SANITIZE_THREAD__
+    if (threads > 1) --most;  // the sanitizer starts a thread of its own with the first other one
+#endif
     EXPECT_EQ(most, threads);
   }
 }
