@@ -134,6 +134,10 @@ int RunBenchKernels(const Words& words) {
   options.rows.clear();
   for (const std::string& rows : settings.List("rows")) options.rows.push_back(std::stoll(rows));
   const std::vector<bench::KernelRow> rows = bench::RunKernelBench(kernels, options);
+  if (rows.empty()) {
+    throw Error(ErrorKind::kUsage, {"", "--rows"},
+                "nothing to time: 1 and 4 rows are for lm_head, more than 64 for the other layers");
+  }
   if (!settings.Flag("json")) {
     PrintRows(rows, kernels.name, threads);
     return kExitDone;

@@ -172,6 +172,7 @@ TEST(BenchTest, WhatCannotBeMeasuredIsSaid) {
       {{"bench", "kernels", "--repetition", "2"}, "did you mean --repetitions?"},
       {{"bench", "kernels", "--layers", "vision"}, "is not one of text qkv"},
       {{"bench", "kernels", "--rows", "2"}, "is not one of 1, 4, 8"},
+      {{"bench", "kernels", "--rows", "1", "--layers", "vision proj"}, "nothing to time"},
   };
   for (const auto& [words, message] : cases) {
     const ProgramResult result = RunProgram(words);
