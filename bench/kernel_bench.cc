@@ -1,6 +1,7 @@
 #include "bench/kernel_bench.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "bench/attention_bench.h"
 #include "bench/measure_kernel.h"
@@ -21,6 +22,7 @@ constexpr Shape kShapes[] = {{"text qkv", 4096, 1536},       {"text o_proj", 153
                              {"vision gate_up", 8192, 1024}, {"vision down", 1024, 4096}};
 constexpr Shape kHead = {"lm_head", 59392, 1536};
 constexpr int64_t kFewestRows = 8;  // of the layers that fit the last-level cache
+constexpr int64_t kMostRows = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMostHeadRows = 64;
 
 // Several copies of the weights, so that together they exceed any last-level cache.
@@ -77,15 +79,25 @@ KernelRow BenchLinear(const KernelTable& kernels, Precision precision, const Sha
   return measured;
 }
 
+std::vector<int64_t> RowsBetween(const KernelBenchOptions& options, int64_t least, int64_t most) {
+  std::vector<int64_t> rows;
+  for (const int64_t m : options.rows) {
+    if (least <= m && m <= most) rows.push_back(m);
+  }
+  return rows;
+}
+
 void BenchLayers(const KernelTable& kernels, const KernelBenchOptions& options,
                  std::vector<KernelRow>& rows) {
+  const std::vector<int64_t> wanted = RowsBetween(options, kFewestRows, kMostRows);
+  if (wanted.empty()) return;
   for (const Precision precision : options.precisions) {
     for (const Shape& shape : kShapes) {
       if (!options.Wants(shape.layer)) continue;
       const Mat weights = RandomMat(shape.n, shape.k, 5);
       const std::vector<Linear> copies = CopiesIfAllowed(weights, precision);
-      for (const int64_t m : options.rows) {
-        if (copies.empty() || m < kFewestRows) continue;
+      if (copies.empty()) continue;
+      for (const int64_t m : wanted) {
         rows.push_back(
             BenchLinear(kernels, precision, shape, m, copies, false, options.repetitions));
       }
@@ -95,13 +107,13 @@ void BenchLayers(const KernelTable& kernels, const KernelBenchOptions& options,
 
 void BenchHead(const KernelTable& kernels, const KernelBenchOptions& options,
                std::vector<KernelRow>& rows) {
-  if (!options.Wants(kHead.layer)) return;
+  const std::vector<int64_t> wanted = RowsBetween(options, 1, kMostHeadRows);
+  if (wanted.empty() || !options.Wants(kHead.layer)) return;
   const Mat head = RandomMat(kHead.n, kHead.k, 6);
   for (const Precision precision : options.precisions) {
     if (precision == Precision::kF32OpenBlas) continue;  // its calls have 64 rows at least
     const std::vector<Linear> copies = Copies(head, precision, int64_t{500} << 20);
-    for (const int64_t m : options.rows) {
-      if (m > kMostHeadRows) continue;
+    for (const int64_t m : wanted) {
       rows.push_back(BenchLinear(kernels, precision, kHead, m, copies, true, options.repetitions));
     }
   }

@@ -14,17 +14,18 @@ KernelRow MeasureKernel(KernelRow row, double operations, int repetitions, const
   const int64_t start_ns = MonotonicNs();
   call();
   const int inner = std::max(1, static_cast<int>(0.02 / std::max(1e-6, SecondsSince(start_ns))));
-  std::vector<double> rates, peaks, peaks_now;
-  std::vector<double> alone;
+  std::vector<double> rates, peaks, peaks_now, alone;
+  std::optional<bool> busy_before, busy_after;
   for (int i = 0; i < repetitions; ++i) {
     peaks.push_back(meters.peak());
-    const bool busy_before = NeighbourIsBusy().value_or(true);
+    busy_before = NeighbourIsBusy();
     const int64_t begin_ns = MonotonicNs();
     for (int j = 0; j < inner; ++j) call();
     rates.push_back(operations * inner / SecondsSince(begin_ns) * 1e-9);
     peaks_now.push_back(meters.peak_now());
     peaks.push_back(meters.peak());
-    if (!busy_before && !NeighbourIsBusy().value_or(true)) alone.push_back(rates.back());
+    busy_after = NeighbourIsBusy();
+    if (busy_before == false && busy_after == false) alone.push_back(rates.back());
   }
   const Spread gops = SpreadOf(rates);
   row.gops = gops.median;
@@ -34,7 +35,7 @@ KernelRow MeasureKernel(KernelRow row, double operations, int repetitions, const
   row.share = row.gops / row.peak_gops;
   row.peak_now_gops = SpreadOf(peaks_now).median;
   row.share_now = row.gops / row.peak_now_gops;
-  if (NeighbourIsBusy().has_value()) {
+  if (busy_after.has_value()) {
     const double gops_alone = alone.empty() ? 0 : SpreadOf(alone).median;
     row.undisturbed = {static_cast<int>(alone.size()), gops_alone, gops_alone / row.peak_gops};
   }

@@ -172,7 +172,7 @@ Pass ModelBench::Decode(const std::vector<const Sequence*>& live) {
 struct Samples {
   std::vector<Pass> passes;
   std::vector<Peaks> peaks;
-  NeighbourWatch neighbour;
+  std::optional<int> busy_neighbour;
 
   double Median(const std::function<double(const Pass&)>& value) const {
     std::vector<double> values;
@@ -206,7 +206,7 @@ ModelRow MakeRow(ModelPhase phase, int64_t size, int threads, const Samples& sam
   row.limit_seconds = limit.seconds();
   row.bound = limit.bound();
   row.share = row.limit_seconds / row.seconds.median;
-  row.busy_neighbour = samples.neighbour.busy();
+  row.busy_neighbour = samples.busy_neighbour;
   return row;
 }
 
@@ -224,7 +224,9 @@ void ModelBench::Measure(ModelPhase phase, int64_t size, const std::function<Pas
       measure_peaks(i);
       tbb::task_arena arena(threads[i]);
       arena.execute([&] { samples[i].passes.push_back(pass()); });
-      samples[i].neighbour.Look();
+      if (const std::optional<bool> busy = NeighbourIsBusy()) {
+        samples[i].busy_neighbour = samples[i].busy_neighbour.value_or(0) + (*busy ? 1 : 0);
+      }
       measure_peaks(i);
     }
   }

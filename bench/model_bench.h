@@ -31,7 +31,7 @@ struct ModelRow {
   std::string bound;                  // what sets the limit: "compute" or "memory"
   double share = 0;                   // of the limit
   Peaks peaks;                        // medians over the row's repetitions
-  std::optional<int> busy_neighbour;  // NeighbourWatch, of the calling thread's core
+  std::optional<int> busy_neighbour;  // repetitions after which NeighbourIsBusy(); none: not known
 };
 
 struct ModelBenchOptions {

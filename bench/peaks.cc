@@ -156,11 +156,6 @@ std::optional<bool> NeighbourIsBusy() {
   return AmxPeak(kRuns) > kSlower * AmxLoadingPeak(kRuns);
 }
 
-void NeighbourWatch::Look() {
-  const std::optional<bool> busy = NeighbourIsBusy();
-  if (busy.has_value()) busy_ = busy_.value_or(0) + (*busy ? 1 : 0);
-}
-
 Peaks MedianOf(const std::vector<Peaks>& peaks) {
   Peaks median = peaks.at(0);
   for (double Peaks::*rate :

@@ -58,16 +58,6 @@ double MeasurePeakNow(const std::string& table_name, bool int8);
 // AMX. 3 ms.
 std::optional<bool> NeighbourIsBusy();
 
-// Counts the repetitions of a measurement after which it was so.
-class NeighbourWatch {
- public:
-  void Look();                                       // after a repetition
-  std::optional<int> busy() const { return busy_; }  // none if it cannot be told
-
- private:
-  std::optional<int> busy_;
-};
-
 // Register-only loops, in files of their own because of their compiler flags: the best of `runs` of
 // 0.1 ms, operations per second of the calling thread. The CPU must have the instructions.
 constexpr int kManyRuns = 40;

@@ -13,29 +13,33 @@
 namespace platen {
 namespace {
 
-OptionSpec LayersOption() {
-  OptionSpec option = {.name = "layers",
+// Some of `choices`, all by default.
+OptionSpec ListOption(const char* name, const char* help, const std::vector<std::string>& choices) {
+  OptionSpec option = {.name = name,
                        .type = OptionType::kChoiceList,
                        .value_name = "LIST",
                        .group = "Options",
-                       .help = "What to time, separated by commas.",
-                       .choices = bench::KernelBenchLayers()};
-  for (const std::string& layer : option.choices) {
-    option.default_value += (option.default_value.empty() ? "" : ",") + layer;
+                       .help = help,
+                       .choices = choices};
+  for (const std::string& choice : choices) {
+    option.default_value += (option.default_value.empty() ? "" : ",") + choice;
   }
   return option;
 }
 
+OptionSpec LayersOption() {
+  return ListOption("layers", "What to time, separated by commas.", bench::KernelBenchLayers());
+}
+
 OptionSpec RowsOption() {
-  return {.name = "rows",
-          .type = OptionType::kChoiceList,
-          .default_value = "1,4,8,16,32,64,256,1024",
-          .value_name = "LIST",
-          .group = "Options",
-          .help =
-              "Rows of the products, separated by commas: 1 and 4 only with lm_head, more than 64 "
-              "only with the other layers.",
-          .choices = {"1", "4", "8", "16", "32", "64", "256", "1024"}};
+  std::vector<std::string> choices;
+  for (const int64_t rows : bench::KernelBenchOptions().rows) {
+    choices.push_back(std::to_string(rows));
+  }
+  return ListOption("rows",
+                    "Rows of the products, separated by commas: 1 and 4 only with lm_head, more "
+                    "than 64 only with the other layers.",
+                    choices);
 }
 
 const OptionTable& KernelOptions() {

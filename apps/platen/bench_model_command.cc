@@ -101,7 +101,7 @@ void PrintRows(const std::vector<bench::ModelRow>& rows, const Model& model) {
                 PhaseName(row.phase), static_cast<long long>(row.size), UnitOf(row.phase),
                 row.threads, row.seconds.median, row.seconds.min, row.seconds.max, row.per_second,
                 row.limit_seconds, row.share, row.bound.c_str(),
-                BusyText(row.busy_neighbour).c_str());
+                row.busy_neighbour ? std::to_string(*row.busy_neighbour).c_str() : "-");
   }
   for (const int threads : {1, 2}) {
     const auto last = std::find_if(rows.rbegin(), rows.rend(),

@@ -97,8 +97,4 @@ std::string PeaksText(const bench::Peaks& peaks) {
   return text;
 }
 
-std::string BusyText(const std::optional<int>& busy) {
-  return busy.has_value() ? std::to_string(*busy) : "-";
-}
-
 }  // namespace platen

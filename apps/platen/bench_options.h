@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 
 #include "apps/platen/commands.h"
@@ -35,9 +34,6 @@ nlohmann::ordered_json ToJson(const bench::Spread& spread);
 nlohmann::ordered_json ToJson(const bench::Peaks& peaks);
 // "tdpbsud 5400 GOPS, vfmadd231ps 512 160 GFLOPS, memory 15.1 GB/s"
 std::string PeaksText(const bench::Peaks& peaks);
-
-// A count of NeighbourWatch, "-" if there is none.
-std::string BusyText(const std::optional<int>& busy);
 
 // The kinds. Each takes the words after its name.
 int RunBenchKernels(const Words& words);
