@@ -18,7 +18,9 @@ namespace {
 // 1 MiB L2 cache and is still small enough to balance over a few cores.
 constexpr int64_t kJobRows = 192;
 constexpr int64_t kJobPanels = 4;
+constexpr int64_t kJobRowStep = 32;  // rows of an AMX block: full ones, but for the last
 constexpr int64_t kQuantizeRowsPerTask = 16;
+constexpr int64_t kRowsAhead = 4;  // whose bytes are fetched for writing while a row is quantised
 constexpr int64_t kLongestFedGroup = 512;
 constexpr int64_t kStrideSkew = 16;  // one cache line: rows 1,024 bytes apart share cache sets
 
@@ -51,11 +53,19 @@ template <class Body>
 void ForJobs(int64_t rows, int64_t panels, int64_t job_panels, const Body& body) {
   const int64_t panel_jobs = CeilDiv(panels, job_panels);
   const int64_t row_jobs = CeilDiv(rows, kJobRows);
+  const int64_t steps = CeilDiv(rows, kJobRowStep);
+  const auto start = [&](int64_t row_job) {
+    return std::min(rows, row_job * steps / row_jobs * kJobRowStep);
+  };
   ParallelFor(row_jobs * panel_jobs, [&](int64_t index) {
-    const int64_t row = index / panel_jobs * rows / row_jobs;
-    const int64_t end = (index / panel_jobs + 1) * rows / row_jobs;
-    body(row, end - row, index % panel_jobs * job_panels);
+    const int64_t row_job = index / panel_jobs;
+    const int64_t row = start(row_job);
+    body(row, start(row_job + 1) - row, index % panel_jobs * job_panels);
   });
+}
+
+void FetchForWriting(const int8_t* bytes, int64_t count) {
+  for (int64_t i = 0; i < count; i += 64) __builtin_prefetch(bytes + i, 1);
 }
 
 }  // namespace
@@ -275,11 +285,14 @@ void Linear::ApplyInto(const Linear& next, const KernelTable& kernels, const Lin
             const int64_t first = panel * shape_.panel_columns();
             const int64_t padded = std::min(group, next.shape_.k_padded() - first);
             for (int64_t r = 0; r < rows; ++r) {
+              int8_t* const values = out.values.data() + (row + r) * out.stride + first;
+              if (r + kRowsAhead < rows) {
+                FetchForWriting(values + kRowsAhead * out.stride, padded);
+              }
               const int64_t at = (row + r) * groups + first / group;
               kernels.quantize_row(c.Row(r), job.columns, static_cast<int>(padded),
-                                   static_cast<int>(group),
-                                   out.values.data() + (row + r) * out.stride + first,
-                                   out.scales.data() + at, out.corrections.data() + at);
+                                   static_cast<int>(group), values, out.scales.data() + at,
+                                   out.corrections.data() + at);
             }
           });
 }

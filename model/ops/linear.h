@@ -12,6 +12,7 @@
 #include "model/kernels/kernels.h"
 #include "model/ops/open_blas.h"
 #include "model/ops/tensor.h"
+#include "model/support/large_memory.h"
 
 namespace platen {
 
@@ -51,10 +52,10 @@ class Linear;
 // Activations quantised in the K-groups of the layer that will multiply them.
 struct QuantizedRows {
   int64_t rows = 0;
-  int64_t stride = 0;                // bytes from row to row
-  std::vector<int8_t> values;        // [rows, k_padded]
-  std::vector<float> scales;         // [rows, groups]
-  std::vector<int32_t> corrections;  // [rows, groups]
+  int64_t stride = 0;                                  // bytes from row to row
+  std::vector<int8_t, LargeAllocator<int8_t>> values;  // [rows, k_padded]
+  std::vector<float> scales;                           // [rows, groups]
+  std::vector<int32_t> corrections;                    // [rows, groups]
 };
 
 // The rows a layer multiplies: as they are, or under RMSNorm. Normed rows that only one layer wants

@@ -6,8 +6,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
-#include <new>
 #include <span>
+
+#include "model/support/large_memory.h"
 
 namespace platen {
 
@@ -36,7 +37,7 @@ struct BasicMatView {
 using MatView = BasicMatView<float>;
 using ConstMatView = BasicMatView<const float>;
 
-// Owns 64-byte aligned storage that only ever grows: Resize to a smaller or equal number of
+// Owns storage (large_memory.h) that only ever grows: Resize to a smaller or equal number of
 // elements does not allocate, so a workspace settles at the largest batch it has seen. Contents
 // after Resize are unspecified.
 class Mat {
@@ -50,7 +51,7 @@ class Mat {
     if (needed > capacity_) {
       data_.reset();
       capacity_ = 0;
-      data_.reset(static_cast<float*>(::operator new(needed * sizeof(float), kAlignment)));
+      data_.reset(static_cast<float*>(AllocateLarge(needed * sizeof(float))));
       capacity_ = needed;
     }
     rows_ = rows;
@@ -73,9 +74,8 @@ class Mat {
   size_t capacity_bytes() const { return capacity_ * sizeof(float); }
 
  private:
-  static constexpr std::align_val_t kAlignment{64};
   struct Free {
-    void operator()(float* p) const { ::operator delete(p, kAlignment); }
+    void operator()(float* p) const { std::free(p); }
   };
   std::unique_ptr<float, Free> data_;
   size_t capacity_ = 0;

@@ -1,0 +1,29 @@
+// Memory for activations: aligned, and in huge pages where there is much of it. Kernels walk rows
+// that lie a page or more apart; with small pages every row needs an address translation of its
+// own.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+
+namespace platen {
+
+// Uninitialised memory at a multiple of 64 bytes; pieces of a huge page and more at a multiple of
+// one, in huge pages if the kernel has them. To be freed with std::free. Throws std::bad_alloc.
+void* AllocateLarge(size_t bytes);
+
+// The same for standard containers.
+template <class T>
+struct LargeAllocator {
+  using value_type = T;
+
+  LargeAllocator() = default;
+  template <class U>
+  LargeAllocator(const LargeAllocator<U>&) {}  // NOLINT: as containers want it
+
+  T* allocate(size_t n) { return static_cast<T*>(AllocateLarge(n * sizeof(T))); }
+  void deallocate(T* p, size_t) { std::free(p); }
+  bool operator==(const LargeAllocator&) const { return true; }
+};
+
+}  // namespace platen
