@@ -18,7 +18,7 @@ namespace {
 // 1 MiB L2 cache and is still small enough to balance over a few cores.
 constexpr int64_t kJobRows = 192;
 constexpr int64_t kJobPanels = 4;
-constexpr int64_t kJobRowStep = 32;  // rows of an AMX block: full ones, but for the last
+constexpr int64_t kJobRowStep = 32;  // rows of an AMX block: jobs begin at whole ones
 constexpr int64_t kQuantizeRowsPerTask = 16;
 constexpr int64_t kRowsAhead = 4;  // whose bytes are fetched for writing while a row is quantised
 constexpr int64_t kLongestFedGroup = 512;
@@ -64,6 +64,7 @@ void ForJobs(int64_t rows, int64_t panels, int64_t job_panels, const Body& body)
   });
 }
 
+// Asks for the lines of `count` bytes that will be written.
 void FetchForWriting(const int8_t* bytes, int64_t count) {
   for (int64_t i = 0; i < count; i += 64) __builtin_prefetch(bytes + i, 1);
 }

@@ -1,6 +1,6 @@
-// Memory for activations: aligned, and in huge pages where there is much of it. Kernels walk rows
-// that lie a page or more apart; with small pages every row needs an address translation of its
-// own.
+// Memory for matrices: aligned, and in huge pages where there is much of it. Kernels walk rows and
+// panels that lie a page or more apart; small pages of such a walk are scattered over the memory
+// and over the sets of the caches, and each needs an address translation of its own.
 #pragma once
 
 #include <cstddef>

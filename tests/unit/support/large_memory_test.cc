@@ -1,4 +1,4 @@
-// Aligned memory for activations.
+// Aligned memory for matrices.
 #include "model/support/large_memory.h"
 
 #include <gtest/gtest.h>
