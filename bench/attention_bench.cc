@@ -67,7 +67,8 @@ class DecodeStep {
     for (const BlockId block : table) {
       for (int layer = 0; layer < config_.num_layers; ++layer) {
         for (int head = 0; head < config_.num_kv_heads; ++head) {
-          pool_.Write(block, layer, head, 0, tokens, tokens);
+          pool_.WriteKeys(block, layer, head, 0, tokens);
+          pool_.WriteValues(block, layer, head, 0, tokens);
         }
       }
     }

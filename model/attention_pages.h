@@ -30,7 +30,7 @@ struct TokenRows {
 
 // Write the keys, or the values, of tokens from `place` on to a page; bf16 by ToBf16. The rest of
 // the page is untouched. Neighbours share cache lines: write a page at once where you can.
-// Thread-safe for different pages.
+// Thread-safe for different places.
 void WriteKeys(const PageShape& shape, int place, const TokenRows& rows, void* keys);
 void WriteValues(const PageShape& shape, int place, const TokenRows& rows, void* values);
 

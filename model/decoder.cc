@@ -65,9 +65,10 @@ void DecoderLayerOp::Run(const DecoderLayerWeights& w, int cache_layer, const Ro
   MatView branch = ws.branch.Shaped(rows, config_.hidden_size);
 
   // h = x + post_self_attn_layernorm(attention(input_layernorm(x)))
-  w.qkv.Apply(kernels_, {x, w.input_layernorm, eps},
-              ws.qkv.Shaped(rows, config_.q_size() + 2 * config_.kv_size()), ws.linear);
-  RotateAndStore(cache_layer, pool, ws);
+  ws.queries.Resize(config_.num_heads * rows, config_.head_dim);
+  w.qkv.ApplyInPieces(
+      kernels_, {x, w.input_layernorm, eps}, config_.head_dim,
+      [&](const Linear::Piece& piece) { TakeHeads(cache_layer, pool, piece, ws); }, ws.linear);
   PlanAttention(cache_layer, batch, pool, ws);
   ws.attention_out.Resize(rows, config_.q_size());
   Attend(batch, pool, ws);
@@ -79,34 +80,53 @@ void DecoderLayerOp::Run(const DecoderLayerWeights& w, int cache_layer, const Ro
   AddRmsNormRows(kernels_, branch, w.post_mlp_layernorm, eps, x);
 }
 
-// q and k rotated, k and v written to the cache.
-void DecoderLayerOp::RotateAndStore(int cache_layer, const KvPool& pool,
-                                    DecoderWorkspace& ws) const {
-  const int d = config_.head_dim;
-  ParallelFor(static_cast<int64_t>(ws.store_tasks.size()), [&](int64_t index) {
-    const DecoderWorkspace::StoreTask& task = ws.store_tasks[static_cast<size_t>(index)];
-    for (int64_t row = task.first_row; row < task.first_row + task.num_rows; ++row) {
-      float* q = ws.qkv.View().Row(row);
-      for (int head = 0; head < config_.num_heads; ++head) {
-        kernels_.rope_adjacent(ws.cos.View().Row(row), ws.sin.View().Row(row), d, q + head * d);
-      }
+// Some heads of q, k and v of some rows, straight from the product.
+void DecoderLayerOp::TakeHeads(int cache_layer, const KvPool& pool, const Linear::Piece& piece,
+                               DecoderWorkspace& ws) const {
+  using Task = DecoderWorkspace::StoreTask;
+  const int64_t d = config_.head_dim;
+  const int64_t end = piece.first_row + piece.values.rows;
+  auto task = std::ranges::upper_bound(ws.store_tasks, piece.first_row, {}, &Task::first_row) - 1;
+  for (int64_t row = piece.first_row; row < end; ++task) {
+    const int64_t at = row - task->first_row;
+    const int64_t count = std::min(task->num_rows - at, end - row);
+    const Task part = {task->block, task->place + static_cast<int>(at), row, count};
+    const MatView rows = piece.values.Rows(row - piece.first_row, count);
+    for (int64_t column = 0; column < rows.cols; column += d) {
+      const auto head = static_cast<int>((piece.first_column + column) / d);
+      TakeHead(cache_layer, pool, part, head, rows.Columns(column, d), ws);
     }
-    for (int head = 0; head < config_.num_kv_heads; ++head) {
-      StoreHead(task, cache_layer, head, pool, ws);
-    }
-  });
+    row += count;
+  }
 }
 
-void DecoderLayerOp::StoreHead(const DecoderWorkspace::StoreTask& task, int cache_layer, int head,
-                               const KvPool& pool, DecoderWorkspace& ws) const {
+// Heads of q come first, then those of k, then those of v. q and k are rotated, k and v written to
+// the cache.
+void DecoderLayerOp::TakeHead(int cache_layer, const KvPool& pool,
+                              const DecoderWorkspace::StoreTask& task, int head, MatView rows,
+                              DecoderWorkspace& ws) const {
   const int d = config_.head_dim;
-  const MatView k = ws.qkv.View().Columns(config_.q_size() + head * d, d);
-  for (int64_t row = task.first_row; row < task.first_row + task.num_rows; ++row) {
-    kernels_.rope_adjacent(ws.cos.View().Row(row), ws.sin.View().Row(row), d, k.Row(row));
+  const auto rotate = [&](int64_t i, float* x) {
+    const int64_t row = task.first_row + i;
+    kernels_.rope_adjacent(ws.cos.View().Row(row), ws.sin.View().Row(row), d, x);
+  };
+  if (head < config_.num_heads) {
+    const int64_t all_rows = ws.cos.rows();
+    float* q = ws.queries.data() + (head * all_rows + task.first_row) * d;
+    for (int64_t i = 0; i < rows.rows; ++i, q += d) {
+      std::copy_n(rows.Row(i), d, q);
+      rotate(i, q);
+    }
+    return;
   }
-  const TokenRows keys = {k.Row(task.first_row), k.stride, static_cast<int>(task.num_rows)};
-  pool.Write(task.block, cache_layer, head, task.place, keys,
-             {keys.x + config_.kv_size(), keys.stride, keys.count});
+  const TokenRows tokens = {rows.data, rows.stride, static_cast<int>(rows.rows)};
+  const int kv_head = (head - config_.num_heads) % config_.num_kv_heads;
+  if (head < config_.num_heads + config_.num_kv_heads) {
+    for (int64_t i = 0; i < rows.rows; ++i) rotate(i, rows.Row(i));
+    pool.WriteKeys(task.block, cache_layer, kv_head, task.place, tokens);
+  } else {
+    pool.WriteValues(task.block, cache_layer, kv_head, task.place, tokens);
+  }
 }
 
 void DecoderLayerOp::PlanAttention(int cache_layer, const RowBatch& batch, const KvPool& pool,
@@ -134,8 +154,8 @@ void DecoderLayerOp::PlanAttention(int cache_layer, const RowBatch& batch, const
   }
 }
 
-// attention_out[row] = softmax(q k^T / sqrt(d)) v over keys 0 .. cache index of the row. Query heads
-// h * group .. of KV head h are rows of the same job.
+// attention_out[row] = softmax(q k^T / sqrt(d)) v over keys 0 .. cache index of the row. Query
+// heads h * group .. of KV head h are rows of the same job.
 void DecoderLayerOp::Attend(const RowBatch& batch, const KvPool& pool, DecoderWorkspace& ws) const {
   const int d = config_.head_dim;
   const int group = config_.num_heads / config_.num_kv_heads;
@@ -149,9 +169,9 @@ void DecoderLayerOp::Attend(const RowBatch& batch, const KvPool& pool, DecoderWo
     for (int64_t j = 0; j < task.num_rows; ++j) {
       const int64_t row = slice.first_row + task.first_row + j;
       for (int g = 0; g < group; ++g, ++rows) {
-        const int64_t offset = (task.head * group + g) * d;
-        q[rows] = ws.qkv.View().Row(row) + offset;
-        out[rows] = ws.attention_out.View().Row(row) + offset;
+        const int64_t head = task.head * group + g;
+        q[rows] = ws.queries.data() + (head * batch.num_rows() + row) * d;
+        out[rows] = ws.attention_out.View().Row(row) + head * d;
         context[rows] = static_cast<int32_t>(slice.first_index + task.first_row + j + 1);
       }
     }

@@ -43,11 +43,11 @@ struct RowBatch {
 // Buffers of one decoder call; grow to the largest batch and stay. One call at a time.
 struct DecoderWorkspace {
   LinearWorkspace linear;
-  Mat qkv;                              // [R, (H + 2 Hkv) d]
-  Mat attention_out;                    // [R, H d]
-  Mat branch;                           // [R, D]
-  Mat cos, sin;                         // [R, d]
-  std::vector<const void*> key_pages;   // per layer call: [slices][Hkv][blocks]
+  Mat queries;                         // [H][R, d], rotated
+  Mat attention_out;                   // [R, H d]
+  Mat branch;                          // [R, D]
+  Mat cos, sin;                        // [R, d]
+  std::vector<const void*> key_pages;  // per layer call: [slices][Hkv][blocks]
   std::vector<const void*> value_pages;
   struct AttentionTask {
     int64_t slice = 0;
@@ -63,7 +63,7 @@ struct DecoderWorkspace {
     int64_t first_row = 0;
     int64_t num_rows = 0;
   };
-  std::vector<StoreTask> store_tasks;  // per batch
+  std::vector<StoreTask> store_tasks;  // per batch, by row
 };
 
 // One sandwich-norm layer on all rows of a batch; used by the decoder and by the draft layer.
@@ -79,9 +79,10 @@ class DecoderLayerOp {
            MatView x, DecoderWorkspace& ws) const;
 
  private:
-  void RotateAndStore(int cache_layer, const KvPool& pool, DecoderWorkspace& ws) const;
-  void StoreHead(const DecoderWorkspace::StoreTask& task, int cache_layer, int head,
-                 const KvPool& pool, DecoderWorkspace& ws) const;
+  void TakeHeads(int cache_layer, const KvPool& pool, const Linear::Piece& piece,
+                 DecoderWorkspace& ws) const;
+  void TakeHead(int cache_layer, const KvPool& pool, const DecoderWorkspace::StoreTask& task,
+                int head, MatView rows, DecoderWorkspace& ws) const;
   void PlanAttention(int cache_layer, const RowBatch& batch, const KvPool& pool,
                      DecoderWorkspace& ws) const;
   void Attend(const RowBatch& batch, const KvPool& pool, DecoderWorkspace& ws) const;

@@ -35,8 +35,7 @@ KvPool::KvPool(const TextConfig& config, KvType type, int block_tokens, int64_t 
       num_heads_(config.num_kv_heads),
       block_bytes_(block_tokens * TokenBytes(config, type)) {
   assert(block_tokens % kLanes == 0 && kKeySplit % block_tokens == 0);
-  total_blocks_ =
-      std::clamp<int64_t>(bytes / block_bytes_, 1, std::numeric_limits<BlockId>::max());
+  total_blocks_ = std::clamp<int64_t>(bytes / block_bytes_, 1, std::numeric_limits<BlockId>::max());
   const auto size = static_cast<size_t>(total_blocks_ * block_bytes_);
   void* mapped = mmap(nullptr, size, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -90,11 +89,13 @@ const void* KvPool::Values(BlockId block, int layer, int head) const {
   return Tile(block, layer, head) + shape_.key_bytes();
 }
 
-void KvPool::Write(BlockId block, int layer, int head, int place, const TokenRows& keys,
-                   const TokenRows& values) const {
-  std::byte* tile = Tile(block, layer, head);
-  WriteKeys(shape_, place, keys, tile);
-  WriteValues(shape_, place, values, tile + shape_.key_bytes());
+void KvPool::WriteKeys(BlockId block, int layer, int head, int place, const TokenRows& rows) const {
+  platen::WriteKeys(shape_, place, rows, Tile(block, layer, head));
+}
+
+void KvPool::WriteValues(BlockId block, int layer, int head, int place,
+                         const TokenRows& rows) const {
+  platen::WriteValues(shape_, place, rows, Tile(block, layer, head) + shape_.key_bytes());
 }
 
 int64_t KvPool::free_blocks() const {

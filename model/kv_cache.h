@@ -3,8 +3,8 @@
 // A block holds `block_tokens` tokens of every layer (the draft layer is the last one) and KV head:
 // a K tile and a V tile in the layout the attention kernels read (kernels.h, AttentionJob), a page
 // each. bf16 values are rounded to nearest even when written, whatever else is in the batch; the
-// kernels widen them exactly. A sequence owns a table of blocks; rows at or beyond its length may hold
-// anything, including NaN.
+// kernels widen them exactly. A sequence owns a table of blocks; rows at or beyond its length may
+// hold anything, including NaN.
 #pragma once
 
 #include <cstddef>
@@ -50,9 +50,9 @@ class KvPool {
   const void* Keys(BlockId block, int layer, int head) const;
   const void* Values(BlockId block, int layer, int head) const;
 
-  // Writes the keys and values of tokens from `place` on.
-  void Write(BlockId block, int layer, int head, int place, const TokenRows& keys,
-             const TokenRows& values) const;
+  // Write the keys, or the values, of tokens from `place` on.
+  void WriteKeys(BlockId block, int layer, int head, int place, const TokenRows& rows) const;
+  void WriteValues(BlockId block, int layer, int head, int place, const TokenRows& rows) const;
 
   // Bytes one token takes in all layers, the draft layer included.
   static int64_t TokenBytes(const TextConfig& config, KvType type);

@@ -12,7 +12,7 @@
 namespace platen {
 namespace {
 
-constexpr int kPageKeys = 64;            // keys per page of packed K and V
+constexpr int kPageKeys = 64;             // keys per page of packed K and V
 constexpr int64_t kQueriesPerTask = 192;  // query rows of one attention task
 
 // LayerNorm's own default in the reference: it does not follow rms_norm_eps.
@@ -21,12 +21,18 @@ constexpr float kMergerNormEps = 1e-5F;
 PageShape ShapeOf(int head_dim, VisionAttention attention) {
   if (attention == VisionAttention::kF32) {
     const auto padded = static_cast<int>(CeilDiv(head_dim, kLanes)) * kLanes;
-    return {.type = KvType::kF32, .tokens = kPageKeys, .head_dim = head_dim,
-            .key_rows = head_dim, .value_stride = padded};
+    return {.type = KvType::kF32,
+            .tokens = kPageKeys,
+            .head_dim = head_dim,
+            .key_rows = head_dim,
+            .value_stride = padded};
   }
   constexpr int kDepthStep = 32;  // of attention_bf16
   const auto depth = static_cast<int>(CeilDiv(head_dim, kDepthStep)) * kDepthStep;
-  return {.type = KvType::kBf16, .tokens = kPageKeys, .head_dim = head_dim, .key_rows = depth,
+  return {.type = KvType::kBf16,
+          .tokens = kPageKeys,
+          .head_dim = head_dim,
+          .key_rows = depth,
           .value_stride = depth};
 }
 
@@ -79,7 +85,6 @@ VisionEncoder::Plan VisionEncoder::MakePlan(std::span<const PreparedImage* const
     plan.segments.push_back({plan.num_patches, n, plan.num_pages, pages, image->grid});
     plan.num_patches += n;
     plan.num_pages += pages;
-    plan.page_segments.resize(static_cast<size_t>(plan.num_pages), segment);
     for (int64_t head = 0; head < config_.num_heads; ++head) {
       for (int64_t first = 0; first < n; first += kQueriesPerTask) {
         plan.tasks.push_back({segment, head, first, std::min(kQueriesPerTask, n - first)});
@@ -141,10 +146,11 @@ void VisionEncoder::Block(const VisionBlockWeights& w, const Plan& plan,
   MatView x = ws.x.View();
 
   // x = x + proj(attention(norm1(x)))
-  w.qkv.Apply(kernels_, {x, w.norm1, config_.rms_norm_eps}, ws.qkv.Shaped(patches, 3 * width),
-              ws.linear);
+  ws.queries.Resize(config_.num_heads * patches, config_.head_dim());
+  w.qkv.ApplyInPieces(
+      kernels_, {x, w.norm1, config_.rms_norm_eps}, config_.head_dim(),
+      [&](const Linear::Piece& piece) { TakeHeads(w, plan, piece, ws); }, ws.linear);
   ws.attention_out.Resize(patches, width);
-  RotateAndPack(w, plan, ws);
   Attend(plan, ws);
   w.proj.Apply(kernels_, ws.attention_out.View(), x, ws.linear, Linear::Mode::kAddTo);
 
@@ -153,50 +159,65 @@ void VisionEncoder::Block(const VisionBlockWeights& w, const Plan& plan,
               Linear::Mode::kAddTo);
 }
 
-// q and k: norm over the head, then rotation; k and v into pages per head and image. A task is one
-// page of patches, whose rows of qkv are read from the first to the last byte.
-void VisionEncoder::RotateAndPack(const VisionBlockWeights& w, const Plan& plan,
-                                  VisionWorkspace& ws) const {
-  ParallelFor(plan.num_pages, [&](int64_t page) {
-    const int64_t segment = plan.page_segments[static_cast<size_t>(page)];
-    const Segment& s = plan.segments[static_cast<size_t>(segment)];
-    const int64_t first = (page - s.first_page) * kPageKeys;
-    const int64_t count = std::min<int64_t>(kPageKeys, s.num_patches - first);
-    const HeadPages pages = {page, plan.num_pages};
-    for (int64_t i = 0; i < count; ++i) {
-      RotatePatch(w, s.first_patch + first + i, pages, static_cast<int>(i), ws);
+// body(run) for the pages of patches [first_patch, first_patch + count).
+template <class Body>
+void VisionEncoder::ForPageRuns(const Plan& plan, int64_t first_patch, int64_t count,
+                                const Body& body) {
+  auto s = std::ranges::upper_bound(plan.segments, first_patch, {}, &Segment::first_patch) - 1;
+  for (int64_t patch = first_patch; patch < first_patch + count;) {
+    const int64_t at = patch - s->first_patch;
+    const int64_t place = at % kPageKeys;
+    const int64_t n =
+        std::min({kPageKeys - place, s->num_patches - at, first_patch + count - patch});
+    body(PageRun{patch, n, s->first_page + at / kPageKeys, static_cast<int>(place)});
+    patch += n;
+    if (at + n == s->num_patches) ++s;
+  }
+}
+
+// Some heads of q, k and v of some patches, straight from the product.
+void VisionEncoder::TakeHeads(const VisionBlockWeights& w, const Plan& plan,
+                              const Linear::Piece& piece, VisionWorkspace& ws) const {
+  const int64_t d = config_.head_dim();
+  ForPageRuns(plan, piece.first_row, piece.values.rows, [&](const PageRun& run) {
+    const MatView rows = piece.values.Rows(run.patch - piece.first_row, run.count);
+    for (int64_t column = 0; column < rows.cols; column += d) {
+      TakeHead(w, plan, run, (piece.first_column + column) / d, rows.Columns(column, d), ws);
     }
-    PackKeys(s.first_patch + first, static_cast<int>(count), pages, ws);
   });
 }
 
-// All heads of one patch; its values are packed on the way.
-void VisionEncoder::RotatePatch(const VisionBlockWeights& w, int64_t patch, const HeadPages& pages,
-                                int place, VisionWorkspace& ws) const {
-  const int d = config_.head_dim();
-  const float* cos = ws.cos.View().Row(patch);
-  const float* sin = ws.sin.View().Row(patch);
-  float* q = ws.qkv.View().Row(patch);
-  for (int64_t head = 0; head < config_.num_heads; ++head, q += d) {
-    float* k = q + config_.hidden_size;
-    kernels_.rms_norm(q, w.q_norm.data(), config_.rms_norm_eps, d, q);
-    kernels_.rms_norm(k, w.k_norm.data(), config_.rms_norm_eps, d, k);
-    kernels_.rope_half(cos, sin, d, q);
-    kernels_.rope_half(cos, sin, d, k);
-    WriteValues(pages_, place, {.x = k + config_.hidden_size},
-                PageAt(ws.values, pages.Page(head), pages_.value_bytes()));
+// Heads of q come first, then those of k, then those of v. q and k: norm over the head, then
+// rotation; k and v into pages per head and image.
+void VisionEncoder::TakeHead(const VisionBlockWeights& w, const Plan& plan, const PageRun& run,
+                             int64_t head, MatView rows, VisionWorkspace& ws) const {
+  const int64_t d = config_.head_dim();
+  const int64_t heads = config_.num_heads;
+  if (head < heads) {
+    float* q = ws.queries.data() + (head * plan.num_patches + run.patch) * d;
+    for (int64_t i = 0; i < run.count; ++i, q += d) {
+      NormAndRotate(w.q_norm, run.patch + i, rows.Row(i), q, ws);
+    }
+    return;
+  }
+  const TokenRows tokens = {rows.data, rows.stride, static_cast<int>(run.count)};
+  const int64_t page = head % heads * plan.num_pages + run.page;
+  if (head < 2 * heads) {
+    for (int64_t i = 0; i < run.count; ++i) {
+      NormAndRotate(w.k_norm, run.patch + i, rows.Row(i), rows.Row(i), ws);
+    }
+    WriteKeys(pages_, run.place, tokens, PageAt(ws.keys, page, pages_.key_bytes()));
+  } else {
+    WriteValues(pages_, run.place, tokens, PageAt(ws.values, page, pages_.value_bytes()));
   }
 }
 
-// The keys of a page's patches.
-void VisionEncoder::PackKeys(int64_t patch, int count, const HeadPages& pages,
-                             VisionWorkspace& ws) const {
-  const MatView qkv = ws.qkv.View();
-  const float* k = qkv.Row(patch) + config_.hidden_size;
-  for (int64_t head = 0; head < config_.num_heads; ++head, k += config_.head_dim()) {
-    WriteKeys(pages_, 0, {k, qkv.stride, count},
-              PageAt(ws.keys, pages.Page(head), pages_.key_bytes()));
-  }
+// y = rotated rms_norm(x), one head of one patch; y may be x.
+void VisionEncoder::NormAndRotate(std::span<const float> norm, int64_t patch, const float* x,
+                                  float* y, VisionWorkspace& ws) const {
+  const int d = config_.head_dim();
+  kernels_.rms_norm(x, norm.data(), config_.rms_norm_eps, d, y);
+  kernels_.rope_half(ws.cos.View().Row(patch), ws.sin.View().Row(patch), d, y);
 }
 
 // attention_out = softmax(q k^T / sqrt(d)) v, per image and head, over all patches of the image.
@@ -210,7 +231,7 @@ void VisionEncoder::Attend(const Plan& plan, VisionWorkspace& ws) const {
     int32_t context[kQueriesPerTask];
     for (int64_t i = 0; i < task.count; ++i) {
       const int64_t patch = s.first_patch + task.first + i;
-      q[i] = ws.qkv.View().Row(patch) + task.head * d;
+      q[i] = ws.queries.data() + (task.head * plan.num_patches + patch) * d;
       out[i] = ws.attention_out.View().Row(patch) + task.head * d;
       context[i] = static_cast<int32_t>(s.num_patches);
     }

@@ -26,14 +26,14 @@ const char* VisionAttentionName(VisionAttention attention);  // "f32", "bf16"
 // Buffers of one encoder call; grow to the largest batch and stay. One call at a time.
 struct VisionWorkspace {
   LinearWorkspace linear;
-  Mat pixels;                           // [P, patch_values]
-  Mat x;                                // [P, C] residual stream
-  Mat normed;                           // [P, C]
-  Mat qkv;                              // [P, 3C]
-  Mat attention_out;                    // [P, C]
-  Mat cos, sin;                         // [P, d]
-  Mat keys, values;                     // bytes: [H][pages], pages per image (PageShape)
-  std::vector<const void*> key_pages;   // [H * pages]
+  Mat pixels;                            // [P, patch_values]
+  Mat x;                                 // [P, C] residual stream
+  Mat normed;                            // [P, C]
+  Mat queries;                           // [H][P, d], rotated
+  Mat attention_out;                     // [P, C]
+  Mat cos, sin;                          // [P, d]
+  Mat keys, values;                      // bytes: [H][pages], pages per image (PageShape)
+  std::vector<const void*> key_pages;    // [H * pages]
   std::vector<const void*> value_pages;  // [H * pages]
   Mat merged;                            // [P / 4, D]
   Mat merged_normed;                     // [P / 4, D]
@@ -42,8 +42,8 @@ struct VisionWorkspace {
 // Immutable; Encode is thread-safe with different workspaces.
 class VisionEncoder {
  public:
-  VisionEncoder(const ModelConfig& config, const VisionWeights& weights,
-                const KernelTable& kernels, VisionAttention attention = VisionAttention::kF32);
+  VisionEncoder(const ModelConfig& config, const VisionWeights& weights, const KernelTable& kernels,
+                VisionAttention attention = VisionAttention::kF32);
 
   // images: any number, in order. out [sum of image tokens, D].
   void Encode(std::span<const PreparedImage* const> images, VisionWorkspace& ws, MatView out,
@@ -68,16 +68,15 @@ class VisionEncoder {
   struct Plan {
     std::vector<Segment> segments;
     std::vector<AttentionTask> tasks;
-    std::vector<int64_t> page_segments;  // whose page it is, by page
     int64_t num_patches = 0;
     int64_t num_pages = 0;
   };
-  // Page `first` of every head.
-  struct HeadPages {
-    int64_t first;      // of the first head
-    int64_t num_pages;  // of every head
-
-    int64_t Page(int64_t head) const { return head * num_pages + first; }
+  // Consecutive patches whose keys lie in one page of each head.
+  struct PageRun {
+    int64_t patch = 0;
+    int64_t count = 0;
+    int64_t page = 0;  // of the first head
+    int place = 0;     // of the first patch in the page
   };
   Plan MakePlan(std::span<const PreparedImage* const> images) const;
   void LoadPatches(std::span<const PreparedImage* const> images, const Plan& plan,
@@ -85,10 +84,14 @@ class VisionEncoder {
   void ReservePages(const Plan& plan, VisionWorkspace& ws) const;
   void ClearLastPages(const Plan& plan, VisionWorkspace& ws) const;
   void Block(const VisionBlockWeights& w, const Plan& plan, VisionWorkspace& ws) const;
-  void RotateAndPack(const VisionBlockWeights& w, const Plan& plan, VisionWorkspace& ws) const;
-  void RotatePatch(const VisionBlockWeights& w, int64_t patch, const HeadPages& pages, int place,
-                   VisionWorkspace& ws) const;
-  void PackKeys(int64_t patch, int count, const HeadPages& pages, VisionWorkspace& ws) const;
+  template <class Body>
+  static void ForPageRuns(const Plan& plan, int64_t first_patch, int64_t count, const Body& body);
+  void TakeHeads(const VisionBlockWeights& w, const Plan& plan, const Linear::Piece& piece,
+                 VisionWorkspace& ws) const;
+  void TakeHead(const VisionBlockWeights& w, const Plan& plan, const PageRun& run, int64_t head,
+                MatView rows, VisionWorkspace& ws) const;
+  void NormAndRotate(std::span<const float> norm, int64_t patch, const float* x, float* y,
+                     VisionWorkspace& ws) const;
   void Attend(const Plan& plan, VisionWorkspace& ws) const;
   void Tail(VisionWorkspace& ws, MatView out, const Observer& observer) const;
 

@@ -20,7 +20,8 @@ constexpr int64_t kJobRows = 192;
 constexpr int64_t kJobPanels = 4;
 constexpr int64_t kJobRowStep = 32;  // rows of an AMX block: jobs begin at whole ones
 constexpr int64_t kQuantizeRowsPerTask = 16;
-constexpr int64_t kRowsAhead = 4;  // whose bytes are fetched for writing while a row is quantised
+constexpr int64_t kPieceRows = 64;  // of a result that lies in memory
+constexpr int64_t kRowsAhead = 4;   // whose bytes are fetched for writing while a row is quantised
 constexpr int64_t kLongestFedGroup = 512;
 constexpr int64_t kStrideSkew = 16;  // one cache line: rows 1,024 bytes apart share cache sets
 
@@ -268,34 +269,58 @@ bool Linear::CanFeed(const Linear& next) const {
 void Linear::ApplyInto(const Linear& next, const KernelTable& kernels, const LinearInput& input,
                        QuantizedRows& out, LinearWorkspace& ws) const {
   assert(CanFeed(next) && input.x.cols == depth());
-  const int64_t all_rows = input.x.rows;
   Quantize(kernels, input, ws.x);
-  next.Reserve(all_rows, out);
-  const WatchedGemm watched(CallOf(*this, all_rows));
+  next.Reserve(input.x.rows, out);
   const int64_t group = next.shape_.group();
   const int64_t groups = next.shape_.groups();
-  ForJobs(all_rows, shape_.num_panels(), group / shape_.panel_columns(),
-          [&](int64_t row, int64_t rows, int64_t panel) {
-            thread_local Mat sums;
-            GemmS8Job job =
-                Int8Job(ws.x, row, rows, panel, group / shape_.panel_columns(), Mode::kStore);
-            const MatView c = sums.Shaped(rows, job.columns + kStrideSkew);
-            job.c = c.data;
-            job.c_stride = c.stride;
-            kernels.gemm_s8(job);
-            const int64_t first = panel * shape_.panel_columns();
-            const int64_t padded = std::min(group, next.shape_.k_padded() - first);
-            for (int64_t r = 0; r < rows; ++r) {
-              int8_t* const values = out.values.data() + (row + r) * out.stride + first;
-              if (r + kRowsAhead < rows) {
-                FetchForWriting(values + kRowsAhead * out.stride, padded);
-              }
-              const int64_t at = (row + r) * groups + first / group;
-              kernels.quantize_row(c.Row(r), job.columns, static_cast<int>(padded),
-                                   static_cast<int>(group), values, out.scales.data() + at,
-                                   out.corrections.data() + at);
-            }
-          });
+  ForPieces(kernels, ws.x, group / shape_.panel_columns(), [&](const Piece& piece) {
+    const MatView& sums = piece.values;
+    const int64_t first = piece.first_column;
+    const int64_t padded = std::min(group, next.shape_.k_padded() - first);
+    for (int64_t r = 0; r < sums.rows; ++r) {
+      const int64_t row = piece.first_row + r;
+      int8_t* const values = out.values.data() + row * out.stride + first;
+      if (r + kRowsAhead < sums.rows) FetchForWriting(values + kRowsAhead * out.stride, padded);
+      const int64_t at = row * groups + first / group;
+      kernels.quantize_row(sums.Row(r), static_cast<int>(sums.cols), static_cast<int>(padded),
+                           static_cast<int>(group), values, out.scales.data() + at,
+                           out.corrections.data() + at);
+    }
+  });
+}
+
+// Jobs of `job_panels` panels; the sums of each lie in memory of the thread's own.
+template <class Take>
+void Linear::ForPieces(const KernelTable& kernels, const QuantizedRows& x, int64_t job_panels,
+                       const Take& take) const {
+  const WatchedGemm watched(CallOf(*this, x.rows));
+  ForJobs(x.rows, shape_.num_panels(), job_panels, [&](int64_t row, int64_t rows, int64_t panel) {
+    thread_local Mat sums;
+    GemmS8Job job = Int8Job(x, row, rows, panel, job_panels, Mode::kStore);
+    const MatView c = sums.Shaped(rows, job.columns + kStrideSkew);
+    job.c = c.data;
+    job.c_stride = c.stride;
+    kernels.gemm_s8(job);
+    take(Piece{row, panel * shape_.panel_columns(), c.Columns(0, job.columns)});
+  });
+}
+
+void Linear::ApplyInPieces(const KernelTable& kernels, const LinearInput& input, int64_t unit,
+                           const std::function<void(const Piece&)>& take,
+                           LinearWorkspace& ws) const {
+  assert(columns() % unit == 0);
+  const int64_t rows = input.x.rows;
+  if (shape_.int8() && !ws.observer && kJobPanels * shape_.panel_columns() % unit == 0) {
+    Quantize(kernels, input, ws.x);
+    ForPieces(kernels, ws.x, kJobPanels, take);
+    return;
+  }
+  const MatView y = ws.pieces.Shaped(rows, columns());
+  Apply(kernels, input, y, ws);
+  ParallelFor(CeilDiv(rows, kPieceRows), [&](int64_t index) {
+    const int64_t row = index * kPieceRows;
+    take({row, 0, y.Rows(row, std::min(kPieceRows, rows - row))});
+  });
 }
 
 // Calls of fixed row counts, the last one filled up with zeros; sums and filled-up rows lie in

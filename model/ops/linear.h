@@ -79,6 +79,7 @@ struct LinearWorkspace {
   // Between the two products of ApplySwiGlu: quantised, or as floats.
   QuantizedRows quantized_inner;
   Mat inner;
+  Mat pieces;  // of ApplyInPieces, where they are not a job's
   // Sees the input of every Apply, for measurements; may be empty.
   std::function<void(const Linear& linear, ConstMatView x)> observer;
 };
@@ -152,6 +153,18 @@ class Linear {
   void Apply(const KernelTable& kernels, const LinearInput& input, MatView y, LinearWorkspace& ws,
              Mode mode = Mode::kStore) const;
 
+  // Some of the result: rows from `first_row` and columns from `first_column` on.
+  struct Piece {
+    int64_t first_row = 0;
+    int64_t first_column = 0;
+    MatView values;
+  };
+  // The same, but y has no memory of its own: `take` gets each part of it once, while it is in the
+  // cache, and may change it. Pieces hold whole multiples of `unit` columns. Called from several
+  // threads.
+  void ApplyInPieces(const KernelTable& kernels, const LinearInput& input, int64_t unit,
+                     const std::function<void(const Piece&)>& take, LinearWorkspace& ws) const;
+
   // The same in two halves, for int8: rows are quantised by the layer before, straight from the
   // sums of a job, and lie in memory as bytes only. `next` gets the bits that Apply gives it.
   bool CanFeed(const Linear& next) const;
@@ -175,6 +188,9 @@ class Linear {
   Job PanelJob(int64_t rows, int64_t first_panel, int64_t most_panels, Mode mode) const;
   GemmS8Job Int8Job(const QuantizedRows& x, int64_t first_row, int64_t rows, int64_t first_panel,
                     int64_t most_panels, Mode mode) const;
+  template <class Take>
+  void ForPieces(const KernelTable& kernels, const QuantizedRows& x, int64_t job_panels,
+                 const Take& take) const;
   void ApplyF32(const KernelTable& kernels, ConstMatView x, MatView y, Mode mode) const;
   void ApplyOpenBlas(const KernelTable& kernels, ConstMatView x, MatView y, Mode mode) const;
   OpenBlasRows open_blas_rows() const;

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <random>
+#include <utility>
 
 #include "model/ops/norm.h"
 #include "model/ops/swiglu.h"
@@ -148,6 +150,41 @@ TEST(SwiGlu, QuantisedOnTheWayTheValuesBetweenGiveTheSameBits) {
         EXPECT_EQ(ws.inner.rows() == 0, gate_up.CanFeed(down));
         ASSERT_TRUE(std::ranges::equal(plain.span(), fed.span()))
             << table->name << " inner " << inner << " group " << group;
+      }
+    }
+  }
+}
+
+// Pieces come from several threads; each place of the result is in one of them, with Apply's bits.
+TEST(Linear, PiecesAreTheResultOnce) {
+  constexpr int64_t kDepth = 100;
+  std::mt19937 rng(8);
+  for (const Precision precision : {Precision::kF32, Precision::kInt8}) {
+    for (const auto& [unit, units] : {std::pair<int64_t, int64_t>{64, 9}, {128, 3}, {48, 7}}) {
+      const Mat w = RandomMat(rng, unit * units, kDepth);
+      const Linear linear = Linear::Pack(precision, w.View(), {});
+      for (const KernelTable* table : Tables()) {
+        for (const int64_t rows : {1, 65, 420}) {
+          const Mat x = RandomMat(rng, rows, kDepth);
+          Mat y(rows, w.rows()), pieces(rows, w.rows());
+          std::ranges::fill(pieces.span(), 0.0F);
+          LinearWorkspace ws;
+          linear.Apply(*table, x.View(), y.View(), ws);
+          std::atomic<bool> whole_units = true;
+          const auto take = [&, width = unit](const Linear::Piece& piece) {
+            const MatView& values = piece.values;
+            if (piece.first_column % width != 0 || values.cols % width != 0) whole_units = false;
+            for (int64_t r = 0; r < values.rows; ++r) {
+              float* to = pieces.View().Row(piece.first_row + r) + piece.first_column;
+              for (int64_t c = 0; c < values.cols; ++c) to[c] += std::exchange(values.Row(r)[c], 7);
+            }
+          };
+          linear.ApplyInPieces(*table, x.View(), unit, take, ws);
+          EXPECT_TRUE(whole_units);
+          EXPECT_TRUE(std::ranges::equal(pieces.span(), y.span()))
+              << table->name << " " << PrecisionName(precision) << " rows " << rows << " unit "
+              << unit;
+        }
       }
     }
   }
