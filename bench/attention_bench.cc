@@ -35,7 +35,7 @@ class DecodeStep {
         out_(sequences, config_.q_size()) {
     for (BlockTable& table : tables_) {
       pool_.Take(pool_.BlocksFor(context), table);
-      Fill(table);
+      Fill(BestKernels(), table);
     }
   }
 
@@ -61,14 +61,14 @@ class DecodeStep {
     return static_cast<double>(tables_.size()) * static_cast<double>(context_);
   }
 
-  void Fill(const BlockTable& table) {
+  void Fill(const KernelTable& kernels, const BlockTable& table) {
     const Mat rows = RandomMat(kBlockTokens, config_.head_dim, 4);
     const TokenRows tokens = {rows.data(), rows.View().stride, kBlockTokens};
     for (const BlockId block : table) {
       for (int layer = 0; layer < config_.num_layers; ++layer) {
         for (int head = 0; head < config_.num_kv_heads; ++head) {
-          pool_.WriteKeys(block, layer, head, 0, tokens);
-          pool_.WriteValues(block, layer, head, 0, tokens);
+          pool_.WriteKeys(kernels, block, layer, head, 0, tokens);
+          pool_.WriteValues(kernels, block, layer, head, 0, tokens);
         }
       }
     }

@@ -28,10 +28,12 @@ struct TokenRows {
   int count = 1;
 };
 
-// Write the keys, or the values, of tokens from `place` on to a page; bf16 by ToBf16. The rest of
+// Write the keys, or the values, of tokens from `place` on to a page; bf16 by to_bf16. The rest of
 // the page is untouched. Neighbours share cache lines: write a page at once where you can.
 // Thread-safe for different places.
-void WriteKeys(const PageShape& shape, int place, const TokenRows& rows, void* keys);
-void WriteValues(const PageShape& shape, int place, const TokenRows& rows, void* values);
+void WriteKeys(const KernelTable& kernels, const PageShape& shape, int place, const TokenRows& rows,
+               void* keys);
+void WriteValues(const KernelTable& kernels, const PageShape& shape, int place,
+                 const TokenRows& rows, void* values);
 
 }  // namespace platen

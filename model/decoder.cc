@@ -123,9 +123,9 @@ void DecoderLayerOp::TakeHead(int cache_layer, const KvPool& pool,
   const int kv_head = (head - config_.num_heads) % config_.num_kv_heads;
   if (head < config_.num_heads + config_.num_kv_heads) {
     for (int64_t i = 0; i < rows.rows; ++i) rotate(i, rows.Row(i));
-    pool.WriteKeys(task.block, cache_layer, kv_head, task.place, tokens);
+    pool.WriteKeys(kernels_, task.block, cache_layer, kv_head, task.place, tokens);
   } else {
-    pool.WriteValues(task.block, cache_layer, kv_head, task.place, tokens);
+    pool.WriteValues(kernels_, task.block, cache_layer, kv_head, task.place, tokens);
   }
 }
 

@@ -89,13 +89,14 @@ const void* KvPool::Values(BlockId block, int layer, int head) const {
   return Tile(block, layer, head) + shape_.key_bytes();
 }
 
-void KvPool::WriteKeys(BlockId block, int layer, int head, int place, const TokenRows& rows) const {
-  platen::WriteKeys(shape_, place, rows, Tile(block, layer, head));
+void KvPool::WriteKeys(const KernelTable& kernels, BlockId block, int layer, int head, int place,
+                       const TokenRows& rows) const {
+  platen::WriteKeys(kernels, shape_, place, rows, Tile(block, layer, head));
 }
 
-void KvPool::WriteValues(BlockId block, int layer, int head, int place,
+void KvPool::WriteValues(const KernelTable& kernels, BlockId block, int layer, int head, int place,
                          const TokenRows& rows) const {
-  platen::WriteValues(shape_, place, rows, Tile(block, layer, head) + shape_.key_bytes());
+  platen::WriteValues(kernels, shape_, place, rows, Tile(block, layer, head) + shape_.key_bytes());
 }
 
 int64_t KvPool::free_blocks() const {

@@ -51,8 +51,10 @@ class KvPool {
   const void* Values(BlockId block, int layer, int head) const;
 
   // Write the keys, or the values, of tokens from `place` on.
-  void WriteKeys(BlockId block, int layer, int head, int place, const TokenRows& rows) const;
-  void WriteValues(BlockId block, int layer, int head, int place, const TokenRows& rows) const;
+  void WriteKeys(const KernelTable& kernels, BlockId block, int layer, int head, int place,
+                 const TokenRows& rows) const;
+  void WriteValues(const KernelTable& kernels, BlockId block, int layer, int head, int place,
+                   const TokenRows& rows) const;
 
   // Bytes one token takes in all layers, the draft layer included.
   static int64_t TokenBytes(const TextConfig& config, KvType type);

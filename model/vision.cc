@@ -206,9 +206,9 @@ void VisionEncoder::TakeHead(const VisionBlockWeights& w, const Plan& plan, cons
     for (int64_t i = 0; i < run.count; ++i) {
       NormAndRotate(w.k_norm, run.patch + i, rows.Row(i), rows.Row(i), ws);
     }
-    WriteKeys(pages_, run.place, tokens, PageAt(ws.keys, page, pages_.key_bytes()));
+    WriteKeys(kernels_, pages_, run.place, tokens, PageAt(ws.keys, page, pages_.key_bytes()));
   } else {
-    WriteValues(pages_, run.place, tokens, PageAt(ws.values, page, pages_.value_bytes()));
+    WriteValues(kernels_, pages_, run.place, tokens, PageAt(ws.values, page, pages_.value_bytes()));
   }
 }
 

@@ -114,6 +114,9 @@ struct KernelTable {
   void (*quantize_row)(const float* x, int k, int k_padded, int group_k, int8_t* q, float* scales,
                        int32_t* corrections);
 
+  // out[i] = x[i] as bf16, by the rule of model/support/bf16.h.
+  void (*to_bf16)(const float* x, int n, uint16_t* out);
+
   // y = (x * rsqrt(mean(x^2) + eps)) * weight. In place allowed.
   void (*rms_norm)(const float* x, const float* weight, float eps, int n, float* y);
   // y = (x - mean) * rsqrt(var + eps) * weight + bias. In place allowed.

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "model/support/bf16.h"
 #include "tests/unit/kernels/framed.h"
 
 namespace platen {
@@ -68,6 +69,28 @@ TEST(ElementwiseKernels, AllTablesGiveTheSameBitsAtEveryLengthAndAlignment) {
       ExpectSameBits(
           x, [&](const KernelTable& k, float* p) { k.rope_half(w.data(), b.data(), count, p); },
           "rope_half " + what);
+    }
+  }
+}
+
+// Bits of all kinds, among them NaNs whose rounding would carry into the sign.
+TEST(ElementwiseKernels, Bf16IsThatOfBf16H) {
+  std::mt19937 rng(9);
+  std::vector<uint32_t> bits = {0,          0x80000000, 0x2B800000, 0x2B7FFFFF, 0x3F808000,
+                                0x3F818000, 0x7F7FFFFF, 0x7F800000, 0xFF800000, 0x7F800001,
+                                0x7FFFFFFF, 0xFFFFFFFF, 0x7FC00000, 0x00000001};
+  while (bits.size() < 3000) bits.push_back(static_cast<uint32_t>(rng()));
+  std::vector<float> x(bits.size());
+  std::memcpy(x.data(), bits.data(), bits.size() * sizeof(float));
+  for (const KernelTable* table : Tables()) {
+    for (const size_t n : {size_t{0}, size_t{1}, size_t{15}, size_t{17}, size_t{50}, x.size()}) {
+      constexpr uint16_t kUntouched = 0x1234;
+      std::vector<uint16_t> out(n + 20, kUntouched);
+      table->to_bf16(x.data(), static_cast<int>(n), out.data());
+      for (size_t i = 0; i < out.size(); ++i) {
+        ASSERT_EQ(out[i], i < n ? ToBf16(x[i]) : kUntouched)
+            << table->name << " " << std::hex << bits[std::min(i, bits.size() - 1)];
+      }
     }
   }
 }
@@ -290,8 +313,7 @@ TEST(GemmKernel, ARowHasTheSameBitsWhateverIsMultipliedInOneGo) {
       std::memcpy(alone.data(), a.data() + row * 1600, alone.size() * sizeof(float));
       Framed out(rng, 290, 0);
       RunGemm(*table, one, alone, 1600, panels, {}, out, 290);
-      EXPECT_EQ(
-          std::memcmp(out.data(), together.data() + row * 290, out.size() * sizeof(float)), 0)
+      EXPECT_EQ(std::memcmp(out.data(), together.data() + row * 290, out.size() * sizeof(float)), 0)
           << table->name << " row " << row;
     }
   }

@@ -15,11 +15,11 @@ namespace {
 TEST(Bf16, RoundsToNearestTiesToEven) {
   EXPECT_EQ(ToBf16(1.0F), 0x3F80);
   EXPECT_EQ(ToBf16(-2.5F), 0xC020);
-  EXPECT_EQ(ToBf16(0x1.01p0F), 0x3F80);          // half way, down to even
-  EXPECT_EQ(ToBf16(0x1.03p0F), 0x3F82);          // half way, up to even
-  EXPECT_EQ(ToBf16(0x1.010002p0F), 0x3F81);      // just above half way
-  EXPECT_EQ(ToBf16(0x1.00FFFEp0F), 0x3F80);      // just below
-  EXPECT_EQ(ToBf16(0x1.FFFFFEp0F), 0x4000);      // carries into the exponent
+  EXPECT_EQ(ToBf16(0x1.01p0F), 0x3F80);      // half way, down to even
+  EXPECT_EQ(ToBf16(0x1.03p0F), 0x3F82);      // half way, up to even
+  EXPECT_EQ(ToBf16(0x1.010002p0F), 0x3F81);  // just above half way
+  EXPECT_EQ(ToBf16(0x1.00FFFEp0F), 0x3F80);  // just below
+  EXPECT_EQ(ToBf16(0x1.FFFFFEp0F), 0x4000);  // carries into the exponent
   for (const uint16_t bits : std::vector<uint16_t>{0x0000, 0x3F80, 0x4049, 0xBF01, 0x7F7F}) {
     EXPECT_EQ(ToBf16(FromBf16(bits)), bits);
   }
@@ -53,8 +53,8 @@ void Fill(const PageShape& shape, int at_once, std::vector<T>& keys, std::vector
   for (const int parity : {0, 1}) {
     for (int t = parity * at_once; t < shape.tokens; t += 2 * at_once) {
       const int count = std::min(at_once, shape.tokens - t);
-      WriteKeys(shape, t, {k.data() + t * kStride, kStride, count}, keys.data());
-      WriteValues(shape, t, {v.data() + t * kStride, kStride, count}, values.data());
+      WriteKeys(BestKernels(), shape, t, {k.data() + t * kStride, kStride, count}, keys.data());
+      WriteValues(BestKernels(), shape, t, {v.data() + t * kStride, kStride, count}, values.data());
     }
   }
 }
