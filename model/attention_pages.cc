@@ -49,16 +49,14 @@ void Transpose4x4(const std::byte* x, int64_t x_stride, std::byte* out, int64_t 
 void Transpose(const std::byte* x, int64_t x_stride, int rows, int columns, std::byte* out,
                int64_t out_stride) {
   const int whole_rows = rows / 4 * 4, whole_columns = columns / 4 * 4;
-  for (int i = 0; i < rows; i += i < whole_rows ? 4 : 1) {
-    const bool whole = i < whole_rows;
-    for (int d = 0; whole && d < whole_columns; d += 4) {
+  for (int i = 0; i < whole_rows; i += 4) {
+    for (int d = 0; d < whole_columns; d += 4) {
       Transpose4x4(x + i * x_stride + d * 4, x_stride, out + d * out_stride + i * 4, out_stride);
     }
-    const int last = whole ? i + 4 : i + 1;
-    for (int j = i; j < last; ++j) {
-      for (int d = whole ? whole_columns : 0; d < columns; ++d) {
-        StoreAs(LoadAs<uint32_t>(x + j * x_stride + d * 4), out + d * out_stride + j * 4);
-      }
+  }
+  for (int i = 0; i < rows; ++i) {
+    for (int d = i < whole_rows ? whole_columns : 0; d < columns; ++d) {
+      StoreAs(LoadAs<uint32_t>(x + i * x_stride + d * 4), out + d * out_stride + i * 4);
     }
   }
 }
