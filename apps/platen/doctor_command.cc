@@ -83,6 +83,9 @@ void PrintMachine() {
     if (FindKernels(name) != nullptr) usable.emplace_back(name);
   }
   Row("kernels", std::string(BestKernels().name) + " (usable: " + Joined(usable) + ")");
+  if (BestKernels().s8_orders[0].name != nullptr) {
+    Row("weights", std::string(BestKernels().s8_orders[0].name) + " (the faster of two ways here)");
+  }
   const KernelTable* plain = FindKernels("avx512");
   const bool fast_bf16 =
       plain != nullptr && BestKernels().attention_bf16 != plain->attention_bf16;

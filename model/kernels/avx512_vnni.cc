@@ -1,15 +1,16 @@
 // The int8 product on AVX-512 VNNI: 6 rows x 4 vectors, 24 s32 accumulators in registers.
 // Everything else of this table is the avx512 file's.
 //
-// Order of work: chunks of rows; panels; slices of k; blocks of up to 6 rows. A slice of a panel
-// stays in the L1 cache while the row blocks pass, and the next one is fetched meanwhile; the f32
-// sums of a chunk wait in the L2 cache between slices.
+// Order of work: chunks of rows; panels; slices of k; blocks of up to 6 rows. The f32 sums of a chunk
+// wait between slices. How long a slice is and how the weights that follow are fetched differ from
+// CPU to CPU: there are two such orders with the same bits, and the faster is taken (S8Order).
 #include <immintrin.h>
 
 #include <cstdint>
 #include <utility>
 
 #include "model/kernels/kernels.h"
+#include "model/kernels/s8_order.h"
 
 namespace platen {
 namespace {
@@ -27,12 +28,30 @@ namespace {
 
 constexpr int kBlockRows = 6;
 constexpr int kChunkRows = 192;  // sums of a chunk: 48 KiB
-// K is walked in slices of about this many k. 64 columns of 512 are 32 KiB and stay in the L1
-// cache while many row blocks pass; with few rows, 256 let the next slice arrive sooner.
-constexpr int kSliceK = 512;
-constexpr int kFewRowsSliceK = 256;
-constexpr int kFewRows = 24;
-constexpr int kSteps = 4;  // fours of k per turn of the inner loop
+constexpr int kSteps = 4;        // fours of k per turn of the inner loop
+constexpr int kWholeK = 1 << 30;
+
+// For cores that do two 512-bit products a cycle (Intel): more weights than the L2 cache gives. A
+// slice of 512 k is 32 KiB and stays in the L1 cache while the row blocks pass; with few rows, 256
+// let the next slice arrive sooner. Four places are fetched side by side, because each is a stream
+// of its own for the memory: one stream reads 11 GB/s there, four 17.
+struct SlicesFromFourPlaces {
+  static constexpr const char* kName = "slices of k, fetched from four places";
+  static constexpr int kPlaces = 4;
+  static constexpr _mm_hint kInto = _MM_HINT_T0;
+  static int SliceK(int rows) { return rows <= 24 ? 256 : 512; }
+};
+
+// For cores that do one (AMD Zen 4, whose vector units have 256 bits) and an L1 cache of 32 KiB: the
+// weights come from L2, and a block of rows goes through a whole panel at once. One stream reads 30
+// GB/s there, four 22. What more than one and less than four blocks need again stays in L1.
+struct PanelsInOneStream {
+  static constexpr const char* kName = "whole panels, fetched in one stream";
+  static constexpr int kPlaces = 1;
+  static constexpr _mm_hint kInto = _MM_HINT_T1;
+  static int SliceK(int rows) { return kBlockRows < rows && rows <= 16 ? 256 : kWholeK; }
+};
+constexpr ptrdiff_t kAheadOfOneBlock = 1024;  // bytes, in one stream
 
 // One row block and one slice of a panel.
 struct Block {
@@ -47,27 +66,30 @@ struct Block {
   int group_k;
   bool first_slice;
   float* value;  // [rows][64]: sums of the groups so far
-  // Lines to fetch per turn of the inner loop: `lines` (0, 1, 2, 4, 8, 16), spread over up to four
-  // places that are `distance` bytes apart. Each place is a stream of its own for the memory: one
-  // stream reads 11 GB/s where four read 17.
+  // Lines to fetch per turn of the inner loop: `lines` (0, 1, 2, 4, 8, 16), spread over up to
+  // Order::kPlaces places that are `distance` bytes apart.
   const uint8_t* next;
   ptrdiff_t distance;
   int lines;
 };
 
+template <class Order>
 PLATEN_INLINE void Prefetch(const uint8_t* p) {
-  _mm_prefetch(reinterpret_cast<const char*>(p), _MM_HINT_T0);
+  _mm_prefetch(reinterpret_cast<const char*>(p), Order::kInto);
 }
 
+// The lines of one turn.
+template <class Order>
 PLATEN_INLINE void PrefetchNext(const uint8_t* next, ptrdiff_t distance, int lines) {
-  if (lines >= 4) {
-    for (int i = 0; i < lines; i += 4, next += 64) {
-      Unroll<4>([&](auto place)
-                    __attribute__((always_inline)) { Prefetch(next + place * distance); });
+  if (lines >= Order::kPlaces) {
+    for (int i = 0; i < lines; i += Order::kPlaces, next += 64) {
+      Unroll<Order::kPlaces>([&](auto place) __attribute__((always_inline)) {
+        Prefetch<Order>(next + place * distance);
+      });
     }
   } else if (lines > 0) {
-    Prefetch(next);
-    if (lines == 2) Prefetch(next + distance);
+    Prefetch<Order>(next);
+    if (lines == 2) Prefetch<Order>(next + distance);
   }
 }
 
@@ -105,12 +127,12 @@ PLATEN_INLINE void AddGroup(const __m512i (&acc)[MR][4], const float* a_scales, 
   });
 }
 
-template <int MR>
+template <class Order, int MR>
 [[gnu::noinline]] void MultiplyBlock(const Block& block) {
   const ptrdiff_t a_stride = block.a_stride;
   const ptrdiff_t distance = block.distance;
   const int lines = block.lines;
-  const int advance = lines > 4 ? lines / 4 * 64 : 64;
+  const int advance = lines > Order::kPlaces ? lines / Order::kPlaces * 64 : 64;
   const int8_t* a = block.a;
   const uint8_t* w = block.weights;
   const uint8_t* next = block.next;
@@ -123,7 +145,7 @@ template <int MR>
     });
     int left = block.k - begin < block.group_k ? block.k - begin : block.group_k;
     for (; left >= 4 * kSteps; left -= 4 * kSteps, next += advance) {
-      PrefetchNext(next, distance, lines);
+      PrefetchNext<Order>(next, distance, lines);
       Unroll<kSteps>([&](auto i) __attribute__((always_inline)) {
         Step<MR>(acc, a + 4 * i, a_stride, w + i * 4 * kPanelColumns);
       });
@@ -149,6 +171,7 @@ struct SliceOfK {
   int first_group;
 };
 
+template <class Order>
 void MultiplySlice(const GemmS8Job& job, const Panel& panel, const SliceOfK& slice, int first_row,
                    int rows, float* value) {
   const int blocks = (rows + kBlockRows - 1) / kBlockRows;
@@ -165,7 +188,9 @@ void MultiplySlice(const GemmS8Job& job, const Panel& panel, const SliceOfK& sli
   block.first_slice = slice.begin == 0;
   const int lines = 16 / fetching;
   const ptrdiff_t bytes = static_cast<ptrdiff_t>(slice.k) * kPanelColumns;
-  block.distance = bytes / (lines < 4 ? lines : 4);
+  const int places = lines < Order::kPlaces ? lines : Order::kPlaces;
+  block.distance = bytes / places;
+  const bool near = blocks == 1 && Order::kPlaces == 1;
   for (int i = 0; i < blocks; ++i) {
     const int first = BlockStart(rows, blocks, i);
     const int count = BlockStart(rows, blocks, i + 1) - first;
@@ -174,22 +199,25 @@ void MultiplySlice(const GemmS8Job& job, const Panel& panel, const SliceOfK& sli
     block.a = job.a + row * job.a_stride + slice.begin;
     block.a_scales = job.a_scales + scales_at;
     block.a_corrections = job.a_corrections + scales_at;
-    block.value = value + first * kPanelColumns;
-    block.next = block.weights + bytes + block.distance / fetching * i;
+    block.value = slice.slices == 1 ? value : value + first * kPanelColumns;
+    block.next = block.weights + (near ? kAheadOfOneBlock : bytes + block.distance / fetching * i);
     block.lines = i < fetching ? lines : 0;
     // A few output rows per slice: all at once would hold up the loads of the next block.
     for (int r = slice.index; r < count; r += slice.slices) PrefetchOutput(job, panel, row + r);
     WithIndex<kBlockRows>(count, [&](auto n) __attribute__((always_inline)) {
-      MultiplyBlock<n>(block);
+      MultiplyBlock<Order, n>(block);
     });
     if (slice.index + 1 == slice.slices) FinishRows(job, panel, block.value, row, count);
   }
 }
 
+template <class Order>
 void GemmS8(const GemmS8Job& job) {
   alignas(64) float value[kChunkRows * kPanelColumns];
-  const int wanted_k = job.rows <= kFewRows ? kFewRowsSliceK : kSliceK;
-  const int slice_groups = job.group_k < wanted_k ? wanted_k / job.group_k : 1;
+  const int wanted_k = Order::SliceK(job.rows);
+  const int slice_groups = wanted_k > job.k_padded      ? job.groups
+                           : wanted_k > job.group_k ? wanted_k / job.group_k
+                                                    : 1;
   const int slice_k = slice_groups * job.group_k;
   const int slices = (job.k_padded + slice_k - 1) / slice_k;
   for (int first = 0; first < job.rows; first += kChunkRows) {
@@ -199,10 +227,15 @@ void GemmS8(const GemmS8Job& job) {
       for (int i = 0; i < slices; ++i) {
         const int begin = i * slice_k;
         const int k = job.k_padded - begin < slice_k ? job.k_padded - begin : slice_k;
-        MultiplySlice(job, panel, {begin, k, i, slices, i * slice_groups}, first, rows, value);
+        MultiplySlice<Order>(job, panel, {begin, k, i, slices, i * slice_groups}, first, rows, value);
       }
     }
   }
+}
+
+template <class Order>
+constexpr S8Order OrderOf() {
+  return {Order::kName, GemmS8<Order>};
 }
 
 }  // namespace
@@ -212,7 +245,9 @@ extern const KernelTable kAvx512Kernels;
 KernelTable MakeAvx512VnniKernels() {
   KernelTable table = kAvx512Kernels;
   table.name = "avx512-vnni";
-  table.gemm_s8 = GemmS8;
+  table.s8_orders[0] = OrderOf<PanelsInOneStream>();
+  table.s8_orders[1] = OrderOf<SlicesFromFourPlaces>();
+  TakeFasterOrder(table);
   return table;
 }
 

@@ -93,6 +93,14 @@ struct Selection {
   float probability = 0;
 };
 
+// An order of work of the int8 product: which weights are multiplied and fetched when. Orders give
+// the same bits; how fast they are differs from CPU to CPU.
+struct S8Order {
+  const char* name = nullptr;  // in words
+  void (*gemm_s8)(const GemmS8Job& job) = nullptr;
+};
+constexpr int kMaxS8Orders = 2;
+
 struct KernelTable {
   const char* name;
 
@@ -133,6 +141,10 @@ struct KernelTable {
   void (*rope_half)(const float* cos, const float* sin, int n, float* x);
   // Selection over n logits (n >= 1). NaN logits give index -1.
   Selection (*select)(const float* logits, int n);
+
+  // Where there are several orders: all of them, the one that was the faster at the start first. It
+  // is gemm_s8's, for what AMX does not take up.
+  S8Order s8_orders[kMaxS8Orders];
 };
 
 // All tables there are, best first.

@@ -139,22 +139,36 @@ void ExpectTheDefinition(const Job& job, const Framed& before, const Framed& res
   }
 }
 
+// All tables, and each of their other orders of work as a table.
+std::vector<KernelTable> TablesInEveryOrder() {
+  std::vector<KernelTable> tables;
+  for (const KernelTable* table : Tables()) {
+    tables.push_back(*table);
+    for (const S8Order& order : table->s8_orders) {
+      if (order.gemm_s8 == nullptr || order.gemm_s8 == table->gemm_s8) continue;
+      tables.push_back(*table);
+      tables.back().gemm_s8 = order.gemm_s8;
+    }
+  }
+  return tables;
+}
+
 // Every table equals the scalar one, with all rows at once and with each alone.
 void ExpectSameBitsEverywhere(std::mt19937& rng, const Job& job, bool rows_alone) {
   const Framed before = Before(rng, job);
   const Framed expected = job.Run(*FindKernels("scalar"), before, 0, job.rows);
   if (job.epilogue != Epilogue::kSiluMul) ExpectTheDefinition(job, before, expected);
-  for (const KernelTable* table : Tables()) {
-    SCOPED_TRACE(std::string(table->name) + " rows " + std::to_string(job.rows) + " k " +
+  for (const KernelTable& table : TablesInEveryOrder()) {
+    SCOPED_TRACE(std::string(table.name) + " rows " + std::to_string(job.rows) + " k " +
                  std::to_string(job.k) + " group " + std::to_string(job.group_k) + " columns " +
                  std::to_string(job.columns) + " epilogue " +
                  std::to_string(static_cast<int>(job.epilogue)));
-    const Framed actual = job.Run(*table, before, 0, job.rows);
+    const Framed actual = job.Run(table, before, 0, job.rows);
     EXPECT_TRUE(actual.SameBits(expected));
     EXPECT_TRUE(actual.FrameUntouched());
     if (!rows_alone) continue;
     Framed alone = before;
-    for (int r = 0; r < job.rows; ++r) alone = job.Run(*table, alone, r, 1);
+    for (int r = 0; r < job.rows; ++r) alone = job.Run(table, alone, r, 1);
     EXPECT_TRUE(alone.SameBits(expected)) << "rows one by one";
   }
 }
