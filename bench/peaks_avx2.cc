@@ -38,20 +38,33 @@ double Vnni256Peak(int runs) { return BestRate(12 * 64.0, runs, PLATEN_LOOP(PLAT
 
 double Fma256Peak(int runs) { return BestRate(12 * 16.0, runs, PLATEN_LOOP(PLATEN_FMA)); }
 
-uint64_t ReadStreams256(const uint8_t* memory, size_t bytes) {
-  constexpr size_t kStreams = 4, kLine = 64, kAhead = 1024;
+namespace {
+
+// Reads `bytes` in kStreams streams, every line of each prefetched kAhead bytes earlier.
+template <size_t kStreams, _mm_hint kInto>
+uint64_t ReadStreams(const uint8_t* memory, size_t bytes) {
+  constexpr size_t kLine = 64, kAhead = 1024;
   const size_t length = bytes / kStreams;
   __m256i sum = _mm256_setzero_si256();
   for (size_t i = 0; i < length; i += kLine) {
     for (size_t s = 0; s < kStreams; ++s) {
       const uint8_t* line = memory + s * length + i;
-      _mm_prefetch(reinterpret_cast<const char*>(line) + kAhead, _MM_HINT_T0);
+      _mm_prefetch(reinterpret_cast<const char*>(line) + kAhead, kInto);
       const __m256i first = _mm256_load_si256(reinterpret_cast<const __m256i*>(line));
       const __m256i second = _mm256_load_si256(reinterpret_cast<const __m256i*>(line) + 1);
       sum = _mm256_or_si256(sum, _mm256_or_si256(first, second));
     }
   }
   return static_cast<uint64_t>(_mm256_extract_epi64(sum, 0));
+}
+
+}  // namespace
+
+uint64_t ReadOneStream256(const uint8_t* memory, size_t bytes) {
+  return ReadStreams<1, _MM_HINT_T1>(memory, bytes);
+}
+uint64_t ReadFourStreams256(const uint8_t* memory, size_t bytes) {
+  return ReadStreams<4, _MM_HINT_T0>(memory, bytes);
 }
 
 }  // namespace platen::bench
