@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "model/kernels/kernels.h"
+#include "model/kernels/s8_order.h"
 
 namespace platen {
 namespace {
@@ -27,5 +28,9 @@ namespace {
 }  // namespace
 
 extern const KernelTable kAvx2Kernels = MakeTable("avx2");
+
+KernelTable MakeAvx2Kernels() {
+  return WithFasterOrder(kAvx2Kernels, kOneStreamOrder, kFourPlacesOrder);
+}
 
 }  // namespace platen

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "model/kernels/kernels.h"
+#include "model/kernels/s8_order.h"
 
 namespace platen {
 namespace {
@@ -27,5 +28,9 @@ namespace {
 }  // namespace
 
 extern const KernelTable kAvx512Kernels = MakeTable("avx512");
+
+KernelTable MakeAvx512Kernels() {
+  return WithFasterOrder(kAvx512Kernels, kOneStreamOrder, kFourPlacesOrder);
+}
 
 }  // namespace platen

@@ -44,12 +44,12 @@ struct SlicesFromFourPlaces {
 
 // For cores that do one (AMD Zen 4, whose vector units have 256 bits) and an L1 cache of 32 KiB: the
 // weights come from L2, and a block of rows goes through a whole panel at once. One stream reads 30
-// GB/s there, four 22. What more than one and less than four blocks need again stays in L1.
+// GB/s there, four 22. What two to four blocks need again stays in L1.
 struct PanelsInOneStream {
   static constexpr const char* kName = "whole panels, fetched in one stream";
   static constexpr int kPlaces = 1;
   static constexpr _mm_hint kInto = _MM_HINT_T1;
-  static int SliceK(int rows) { return kBlockRows < rows && rows <= 16 ? 256 : kWholeK; }
+  static int SliceK(int rows) { return kBlockRows < rows && rows <= 20 ? 256 : kWholeK; }
 };
 constexpr ptrdiff_t kAheadOfOneBlock = 1024;  // bytes, in one stream
 
@@ -245,10 +245,7 @@ extern const KernelTable kAvx512Kernels;
 KernelTable MakeAvx512VnniKernels() {
   KernelTable table = kAvx512Kernels;
   table.name = "avx512-vnni";
-  table.s8_orders[0] = OrderOf<PanelsInOneStream>();
-  table.s8_orders[1] = OrderOf<SlicesFromFourPlaces>();
-  TakeFasterOrder(table);
-  return table;
+  return WithFasterOrder(table, OrderOf<PanelsInOneStream>(), OrderOf<SlicesFromFourPlaces>());
 }
 
 }  // namespace platen

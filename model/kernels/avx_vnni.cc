@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/kernels/kernels.h"
+#include "model/kernels/s8_order.h"
 
 namespace platen {
 namespace {
@@ -55,13 +56,13 @@ template <int MR>
   });
 }
 
-// dots[rows][64] = correction of the row + sum of a * u8 weight over k4 fours. With `fetch` the
-// weights that follow in memory, as many, are fetched meanwhile.
+// dots[rows][64] = correction of the row + sum of a * u8 weight over k4 fours. As many
+// weights that follow in memory are fetched meanwhile, as `fetch` says.
 PLATEN_INLINE void DotGroup(int rows, const int8_t* a, ptrdiff_t a_stride,
                             const int32_t* corrections, int correction_stride, const uint8_t* panel,
-                            int k4, bool fetch, int32_t* dots) {
+                            int k4, WeightFetch fetch, int32_t* dots) {
   for (int n = 0; n < kPanelColumns; n += 16) {
-    const WeightStream stream = fetch ? StreamOf(panel, 4 * k4, n / 16) : WeightStream{};
+    const WeightStream stream = StreamOf(fetch, panel, 4 * k4, n / 16);
     WithIndex<kInt8Rows>(
         rows, [&](auto count) __attribute__((always_inline)) {
           DotSlice<count>(a, a_stride, corrections, correction_stride, panel + n * 4, k4, stream,
@@ -79,8 +80,7 @@ extern const KernelTable kAvx2Kernels;
 KernelTable MakeAvxVnniKernels() {
   KernelTable table = kAvx2Kernels;
   table.name = "avx-vnni";
-  table.gemm_s8 = GemmS8;
-  return table;
+  return WithFasterOrder(table, kOneStreamOrder, kFourPlacesOrder);
 }
 
 }  // namespace platen

@@ -1,5 +1,6 @@
 #include <cpuid.h>
 
+#include <algorithm>
 #include <cstring>
 #include <iterator>
 
@@ -8,8 +9,8 @@
 namespace platen {
 
 extern const KernelTable kScalarKernels;
-extern const KernelTable kAvx2Kernels;
-extern const KernelTable kAvx512Kernels;
+KernelTable MakeAvx2Kernels();
+KernelTable MakeAvx512Kernels();
 KernelTable MakeAvx512VnniKernels();
 KernelTable MakeAvxVnniKernels();
 KernelTable MakeAmxKernels();
@@ -28,43 +29,42 @@ bool CpuHasAvxVnni() {
 }
 bool CpuHasAvx512Vnni() { return CpuHasAvx512() && __builtin_cpu_supports("avx512vnni"); }
 
-// A table of what this CPU can run, best first; at least the scalar one.
-struct Runnable {
-  const KernelTable* tables[std::size(kKernelNames)];
-  int count = 0;
+bool Always() { return true; }
+bool CpuHasAmx() { return CpuHasAvx512Vnni() && CpuHasAmxInt8(); }  // what it does not take up
 
-  Runnable() {
-    if (CpuHasAvx512Vnni()) {
-      if (CpuHasAmxInt8()) {
-        static const KernelTable amx = MakeAmxKernels();
-        tables[count++] = &amx;
-      }
-      static const KernelTable vnni = MakeAvx512VnniKernels();  // its code needs the CPU, too
-      tables[count++] = &vnni;
-    }
-    if (CpuHasAvxVnni()) {
-      static const KernelTable avx_vnni = MakeAvxVnniKernels();
-      tables[count++] = &avx_vnni;
-    }
-    if (CpuHasAvx512()) tables[count++] = &kAvx512Kernels;
-    if (CpuHasAvx2()) tables[count++] = &kAvx2Kernels;
-    tables[count++] = &kScalarKernels;
-  }
-};
-
-const Runnable& AllRunnable() {
-  static const Runnable runnable;
-  return runnable;
+// A table made at its first use.
+template <KernelTable (*kMake)()>
+const KernelTable& Made() {
+  static const KernelTable table = kMake();
+  return table;
 }
+const KernelTable& Scalar() { return kScalarKernels; }
+
+struct Entry {
+  const char* name;
+  bool (*can_run)();
+  const KernelTable& (*table)();
+};
+// Best first.
+constexpr Entry kEntries[] = {{"amx", CpuHasAmx, Made<MakeAmxKernels>},
+                              {"avx512-vnni", CpuHasAvx512Vnni, Made<MakeAvx512VnniKernels>},
+                              {"avx-vnni", CpuHasAvxVnni, Made<MakeAvxVnniKernels>},
+                              {"avx512", CpuHasAvx512, Made<MakeAvx512Kernels>},
+                              {"avx2", CpuHasAvx2, Made<MakeAvx2Kernels>},
+                              {"scalar", Always, Scalar}};
+static_assert(std::size(kEntries) == std::size(kKernelNames));
 
 }  // namespace
 
-const KernelTable& BestKernels() { return *AllRunnable().tables[0]; }
+const KernelTable& BestKernels() {
+  return std::find_if(std::begin(kEntries), std::end(kEntries),
+                      [](const Entry& entry) { return entry.can_run(); })
+      ->table();
+}
 
 const KernelTable* FindKernels(const char* name) {
-  const Runnable& runnable = AllRunnable();
-  for (int i = 0; i < runnable.count; ++i) {
-    if (std::strcmp(runnable.tables[i]->name, name) == 0) return runnable.tables[i];
+  for (const Entry& entry : kEntries) {
+    if (std::strcmp(entry.name, name) == 0) return entry.can_run() ? &entry.table() : nullptr;
   }
   return nullptr;
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "model/kernels/kernels.h"
+#include "model/kernels/s8_order.h"
 
 namespace platen {
 namespace {
