@@ -2,14 +2,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "model/kernels/kernels.h"
+#include "model/kernels/s8_order.h"
 #include "tests/unit/kernels/framed.h"
 
 namespace platen {
@@ -170,6 +173,31 @@ void ExpectSameBitsEverywhere(std::mt19937& rng, const Job& job, bool rows_alone
     Framed alone = before;
     for (int r = 0; r < job.rows; ++r) alone = job.Run(table, alone, r, 1);
     EXPECT_TRUE(alone.SameBits(expected)) << "rows one by one";
+  }
+}
+
+void Slow(const GemmS8Job&) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
+void Fast(const GemmS8Job&) {}
+
+TEST(S8Orders, TheFasterOneIsTakenWhereverItStands) {
+  const S8Order slow = {"slow", Slow}, fast = {"fast", Fast};
+  for (const KernelTable& table : {WithFasterOrder(*FindKernels("scalar"), slow, fast),
+                                   WithFasterOrder(*FindKernels("scalar"), fast, slow)}) {
+    EXPECT_STREQ(table.s8_orders[0].name, "fast");
+    EXPECT_STREQ(table.s8_orders[1].name, "slow");
+    EXPECT_EQ(table.gemm_s8, Fast);
+  }
+}
+
+// In every table with orders the one in use is the first; AMX keeps few rows alone for it.
+TEST(S8Orders, TheFirstIsInUse) {
+  for (const KernelTable* table : Tables()) {
+    if (table->s8_orders[0].name == nullptr) continue;
+    SCOPED_TRACE(table->name);
+    EXPECT_STRNE(table->s8_orders[0].name, table->s8_orders[1].name);
+    if (std::string(table->name) != "amx") {
+      EXPECT_EQ(table->gemm_s8, table->s8_orders[0].gemm_s8);
+    }
   }
 }
 
