@@ -93,22 +93,19 @@ MUTATIONS = {
     for (int c = 0; c < grid.cols; ++c) write_patch(r, c);
   }""")]),
     "no_vision_rope": ("no rotary in the vision tower", [
-        ("model/vision.cc", "    kernels_.rope_half(cos, sin, d, q);\n", "    (void)cos;\n"),
-        ("model/vision.cc", "    kernels_.rope_half(cos, sin, d, k);\n", "    (void)sin;\n")]),
+        ("model/vision.cc",
+         "  kernels_.rope_half(ws.cos.View().Row(patch), ws.sin.View().Row(patch), d, y);\n",
+         "  (void)patch;\n  (void)ws;\n")]),
     "vision_rope_before_norm": ("rotary before the q/k norm", [
         ("model/vision.cc",
-         "    kernels_.rms_norm(q, w.q_norm.data(), config_.rms_norm_eps, d, q);\n",
-         "    kernels_.rope_half(cos, sin, d, q);\n    kernels_.rope_half(cos, sin, d, k);\n"),
-        ("model/vision.cc",
-         "    kernels_.rms_norm(k, w.k_norm.data(), config_.rms_norm_eps, d, k);\n"
-         "    kernels_.rope_half(cos, sin, d, q);\n    kernels_.rope_half(cos, sin, d, k);\n",
-         "    kernels_.rms_norm(q, w.q_norm.data(), config_.rms_norm_eps, d, q);\n"
-         "    kernels_.rms_norm(k, w.k_norm.data(), config_.rms_norm_eps, d, k);\n")]),
+         "  kernels_.rms_norm(x, norm.data(), config_.rms_norm_eps, d, y);\n"
+         "  kernels_.rope_half(ws.cos.View().Row(patch), ws.sin.View().Row(patch), d, y);\n",
+         "  if (x != y) std::copy_n(x, d, y);\n"
+         "  kernels_.rope_half(ws.cos.View().Row(patch), ws.sin.View().Row(patch), d, y);\n"
+         "  kernels_.rms_norm(y, norm.data(), config_.rms_norm_eps, d, y);\n")]),
     "no_qk_norm": ("vision q/k norm left out", [
-        ("model/vision.cc",
-         "    kernels_.rms_norm(q, w.q_norm.data(), config_.rms_norm_eps, d, q);\n", "    (void)w;\n"),
-        ("model/vision.cc",
-         "    kernels_.rms_norm(k, w.k_norm.data(), config_.rms_norm_eps, d, k);\n", "")]),
+        ("model/vision.cc", "  kernels_.rms_norm(x, norm.data(), config_.rms_norm_eps, d, y);\n",
+         "  (void)norm;\n  if (x != y) std::copy_n(x, d, y);\n")]),
     "downsample_transposed": ("2x2 block order (dx, dy) in the downsample", [
         ("model/weight_source.cc", "stored[static_cast<size_t>(c * places + place)]",
          "stored[static_cast<size_t>(c * places + place % 2 * 2 + place / 2)]")]),
@@ -125,10 +122,12 @@ MUTATIONS = {
     "cross_image_attention": ("vision attention across images", [
         ("model/vision.cc", "    const int64_t pages = CeilDiv(n, kPageKeys);\n",
          "    const int64_t pages = CeilDiv(plan.num_patches + n, kPageKeys) - plan.num_pages;\n"),
-        ("model/vision.cc", "    const int64_t first = (page - s.first_page) * kPageKeys;\n",
-         "    const int64_t first = page * kPageKeys - s.first_patch;\n"),
-        ("model/vision.cc", "std::min<int64_t>(kPageKeys, s.num_patches - first);",
-         "std::min<int64_t>(kPageKeys, plan.num_patches - page * kPageKeys);"),
+        ("model/vision.cc", "const int64_t at = patch - s->first_patch;", "const int64_t at = patch;"),
+        ("model/vision.cc", "s->num_patches - at, first_patch + count - patch",
+         "s->first_patch + s->num_patches - at, first_patch + count - patch"),
+        ("model/vision.cc", "s->first_page + at / kPageKeys", "at / kPageKeys"),
+        ("model/vision.cc", "if (at + n == s->num_patches) ++s;",
+         "if (at + n == s->first_patch + s->num_patches) ++s;"),
         ("model/vision.cc", "static_cast<int32_t>(s.num_patches);", "static_cast<int32_t>(plan.num_patches);"),
         ("model/vision.cc", "task.head * plan.num_pages + s.first_page;", "task.head * plan.num_pages;")]),
     "decode_position_is_index": ("generated tokens use the cache index as rope position", [
@@ -141,7 +140,7 @@ MUTATIONS = {
     "mtp_pre_norm_hidden": ("MTP gets the hidden before the final norm", [
         ("model/engine.cc", "e.drafter.WarmUp(sequences, batch, hidden);", "e.drafter.WarmUp(sequences, batch, x);")]),
     "kv_head_modulo": ("query head j reads kv head j % n instead of j // group", [
-        ("model/decoder.cc", "(task.head * group + g) * d", "(g * config_.num_kv_heads + task.head) * d")]),
+        ("model/decoder.cc", "task.head * group + g;", "g * config_.num_kv_heads + task.head;")]),
     "vision_eps_1e-6": ("vision RMSNorm epsilon 1e-6", [
         ("model/vision.cc", "    : config_(config.vision),",
          "    : config_([&] { VisionConfig c = config.vision; c.rms_norm_eps = 1e-6F; return c; }()),")]),
