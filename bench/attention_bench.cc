@@ -43,7 +43,10 @@ class DecodeStep {
   void Run(const KernelTable& kernels) {
     for (int layer = 0; layer < config_.num_layers; ++layer) {
       for (size_t s = 0; s < tables_.size(); ++s) {
-        for (int head = 0; head < config_.num_kv_heads; ++head) Attend(kernels, layer, s, head);
+        const int heads = kernels.heads_together ? config_.num_kv_heads : 1;
+        for (int head = 0; head < config_.num_kv_heads; head += heads) {
+          Attend(kernels, layer, s, head, heads);
+        }
       }
     }
   }
@@ -74,16 +77,16 @@ class DecodeStep {
     }
   }
 
-  void Attend(const KernelTable& kernels, int layer, size_t s, int head) {
+  void Attend(const KernelTable& kernels, int layer, size_t s, int head, int heads) {
     constexpr int kGroup = 2;  // query heads of a KV head
-    const auto context = static_cast<int32_t>(context_);
-    const int32_t contexts[kGroup] = {context, context};
-    const float* q[kGroup];
-    float* out[kGroup];
-    for (int g = 0; g < kGroup; ++g) {
-      const int64_t offset = (head * kGroup + g) * config_.head_dim;
-      q[g] = queries_.View().Row(static_cast<int64_t>(s)) + offset;
-      out[g] = out_.View().Row(static_cast<int64_t>(s)) + offset;
+    int32_t contexts[kMaxHeadRows];
+    const float* q[kMaxHeadRows];
+    float* out[kMaxHeadRows];
+    for (int i = 0; i < heads * kGroup; ++i) {
+      const int64_t offset = (head * kGroup + i) * config_.head_dim;
+      q[i] = queries_.View().Row(static_cast<int64_t>(s)) + offset;
+      out[i] = out_.View().Row(static_cast<int64_t>(s)) + offset;
+      contexts[i] = static_cast<int32_t>(context_);
     }
     k_pages_.clear();
     v_pages_.clear();
@@ -103,7 +106,11 @@ class DecodeStep {
     job.scale = 1.0F / std::sqrt(static_cast<float>(config_.head_dim));
     job.context = contexts;
     job.out = out;
-    kernels.attention(job);
+    if (heads == 1) {
+      kernels.attention(job);
+    } else {
+      kernels.attention_heads({job, heads, pool_.key_head_bytes(), pool_.value_head_bytes()});
+    }
   }
 
   TextConfig config_;

@@ -8,6 +8,7 @@
 #include "model/ops/parallel.h"
 #include "model/ops/rope.h"
 #include "model/ops/swiglu.h"
+#include "model/support/ceil_div.h"
 
 namespace platen {
 namespace {
@@ -139,7 +140,9 @@ void DecoderLayerOp::PlanAttention(int cache_layer, const RowBatch& batch, const
   for (size_t s = 0; s < batch.slices.size(); ++s) {
     const RowSlice& slice = batch.slices[s];
     const int64_t blocks = pool.BlocksFor(slice.first_index + slice.num_rows);
-    for (int head = 0; head < config_.num_kv_heads; ++head) {
+    const int64_t heads = HeadsPerTask(batch, slice);
+    for (int head = 0; head < config_.num_kv_heads; head += static_cast<int>(heads)) {
+      const int64_t num_heads = std::min(heads, int64_t{config_.num_kv_heads} - head);
       const auto first_page = static_cast<int64_t>(ws.key_pages.size());
       for (int64_t b = 0; b < blocks; ++b) {
         const BlockId block = (*slice.blocks)[static_cast<size_t>(b)];
@@ -147,11 +150,26 @@ void DecoderLayerOp::PlanAttention(int cache_layer, const RowBatch& batch, const
         ws.value_pages.push_back(pool.Values(block, cache_layer, head));
       }
       for (int64_t row = 0; row < slice.num_rows; row += rows_per_task) {
-        ws.tasks.push_back({static_cast<int64_t>(s), head, row,
+        ws.tasks.push_back({static_cast<int64_t>(s), head, num_heads, row,
                             std::min(rows_per_task, slice.num_rows - row), first_page});
       }
     }
   }
+}
+
+// How many KV heads a task takes: several where that reads the cache faster and the rows are few,
+// but not so many that workers have nothing to do.
+int64_t DecoderLayerOp::HeadsPerTask(const RowBatch& batch, const RowSlice& slice) const {
+  constexpr int64_t kTasksPerThread = 2;
+  const int64_t all = config_.num_kv_heads;
+  const int64_t rows = slice.num_rows * (config_.num_heads / all);
+  if (!kernels_.heads_together || slice.num_rows > kMaxRowsPerTask || 2 * rows > kMaxHeadRows) {
+    return 1;
+  }
+  const int threads = ParallelThreads();
+  const int64_t wanted = threads == 1 ? 1 : threads * kTasksPerThread;
+  const int64_t parts = CeilDiv(wanted, static_cast<int64_t>(batch.slices.size()));
+  return std::min(CeilDiv(all, std::min(all, parts)), kMaxHeadRows / rows);
 }
 
 // attention_out[row] = softmax(q k^T / sqrt(d)) v over keys 0 .. cache index of the row. Query
@@ -166,13 +184,15 @@ void DecoderLayerOp::Attend(const RowBatch& batch, const KvPool& pool, DecoderWo
     float* out[kMaxQueriesPerTask];
     int32_t context[kMaxQueriesPerTask];
     int rows = 0;
-    for (int64_t j = 0; j < task.num_rows; ++j) {
-      const int64_t row = slice.first_row + task.first_row + j;
-      for (int g = 0; g < group; ++g, ++rows) {
-        const int64_t head = task.head * group + g;
-        q[rows] = ws.queries.data() + (head * batch.num_rows() + row) * d;
-        out[rows] = ws.attention_out.View().Row(row) + head * d;
-        context[rows] = static_cast<int32_t>(slice.first_index + task.first_row + j + 1);
+    for (int64_t kv_head = task.head; kv_head < task.head + task.num_heads; ++kv_head) {
+      for (int64_t j = 0; j < task.num_rows; ++j) {
+        const int64_t row = slice.first_row + task.first_row + j;
+        for (int g = 0; g < group; ++g, ++rows) {
+          const int64_t head = kv_head * group + g;
+          q[rows] = ws.queries.data() + (head * batch.num_rows() + row) * d;
+          out[rows] = ws.attention_out.View().Row(row) + head * d;
+          context[rows] = static_cast<int32_t>(slice.first_index + task.first_row + j + 1);
+        }
       }
     }
     AttentionJob job;
@@ -182,12 +202,17 @@ void DecoderLayerOp::Attend(const RowBatch& batch, const KvPool& pool, DecoderWo
     job.page_tokens = pool.block_tokens();
     job.head_dim = d;
     job.v_stride = pool.value_stride();
-    job.rows = rows;
+    job.rows = rows / static_cast<int>(task.num_heads);
     job.q = q;
     job.scale = 1.0F / std::sqrt(static_cast<float>(d));
     job.context = context;
     job.out = out;
-    kernels_.attention(job);
+    if (task.num_heads == 1) {
+      kernels_.attention(job);
+    } else {
+      kernels_.attention_heads({job, static_cast<int>(task.num_heads), pool.key_head_bytes(),
+                                pool.value_head_bytes()});
+    }
   });
 }
 

@@ -47,11 +47,12 @@ struct DecoderWorkspace {
   Mat attention_out;                   // [R, H d]
   Mat branch;                          // [R, D]
   Mat cos, sin;                        // [R, d]
-  std::vector<const void*> key_pages;  // per layer call: [slices][Hkv][blocks]
+  std::vector<const void*> key_pages;  // per layer call: [slices][first heads of tasks][blocks]
   std::vector<const void*> value_pages;
   struct AttentionTask {
     int64_t slice = 0;
-    int64_t head = 0;
+    int64_t head = 0;  // the first
+    int64_t num_heads = 1;
     int64_t first_row = 0;  // within the slice
     int64_t num_rows = 0;
     int64_t first_page = 0;  // into key_pages
@@ -85,6 +86,7 @@ class DecoderLayerOp {
                 int head, MatView rows, DecoderWorkspace& ws) const;
   void PlanAttention(int cache_layer, const RowBatch& batch, const KvPool& pool,
                      DecoderWorkspace& ws) const;
+  int64_t HeadsPerTask(const RowBatch& batch, const RowSlice& slice) const;
   void Attend(const RowBatch& batch, const KvPool& pool, DecoderWorkspace& ws) const;
 
   const TextConfig config_;

@@ -74,29 +74,32 @@ void KvPool::Release(BlockTable& table) {
   table.clear();
 }
 
-std::byte* KvPool::Tile(BlockId block, int layer, int head) const {
+std::byte* KvPool::KeyTile(BlockId block, int layer, int head) const {
   assert(block >= 0 && block < total_blocks_ && head < num_heads_);
-  return memory_ + block * block_bytes_ +
-         (static_cast<int64_t>(layer) * num_heads_ + head) *
-             (shape_.key_bytes() + shape_.value_bytes());
+  const int64_t layer_bytes = num_heads_ * (shape_.key_bytes() + shape_.value_bytes());
+  return memory_ + block * block_bytes_ + layer * layer_bytes + head * shape_.key_bytes();
+}
+
+std::byte* KvPool::ValueTile(BlockId block, int layer, int head) const {
+  return KeyTile(block, layer, 0) + num_heads_ * shape_.key_bytes() + head * shape_.value_bytes();
 }
 
 const void* KvPool::Keys(BlockId block, int layer, int head) const {
-  return Tile(block, layer, head);
+  return KeyTile(block, layer, head);
 }
 
 const void* KvPool::Values(BlockId block, int layer, int head) const {
-  return Tile(block, layer, head) + shape_.key_bytes();
+  return ValueTile(block, layer, head);
 }
 
 void KvPool::WriteKeys(const KernelTable& kernels, BlockId block, int layer, int head, int place,
                        const TokenRows& rows) const {
-  platen::WriteKeys(kernels, shape_, place, rows, Tile(block, layer, head));
+  platen::WriteKeys(kernels, shape_, place, rows, KeyTile(block, layer, head));
 }
 
 void KvPool::WriteValues(const KernelTable& kernels, BlockId block, int layer, int head, int place,
                          const TokenRows& rows) const {
-  platen::WriteValues(kernels, shape_, place, rows, Tile(block, layer, head) + shape_.key_bytes());
+  platen::WriteValues(kernels, shape_, place, rows, ValueTile(block, layer, head));
 }
 
 int64_t KvPool::free_blocks() const {

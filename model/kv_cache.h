@@ -2,7 +2,7 @@
 //
 // A block holds `block_tokens` tokens of every layer (the draft layer is the last one) and KV head:
 // a K tile and a V tile in the layout the attention kernels read (kernels.h, AttentionJob), a page
-// each. bf16 values are rounded to nearest even when written, whatever else is in the batch; the
+// each; in a layer the K tiles of all heads, then their V tiles. bf16 values are rounded to nearest even when written, whatever else is in the batch; the
 // kernels widen them exactly. A sequence owns a table of blocks; rows at or beyond its length may
 // hold anything, including NaN.
 #pragma once
@@ -49,6 +49,9 @@ class KvPool {
 
   const void* Keys(BlockId block, int layer, int head) const;
   const void* Values(BlockId block, int layer, int head) const;
+  // Bytes from the keys, or the values, of a head to those of the next head of the same layer.
+  int64_t key_head_bytes() const { return shape_.key_bytes(); }
+  int64_t value_head_bytes() const { return shape_.value_bytes(); }
 
   // Write the keys, or the values, of tokens from `place` on.
   void WriteKeys(const KernelTable& kernels, BlockId block, int layer, int head, int place,
@@ -69,7 +72,8 @@ class KvPool {
   int64_t peak_blocks_used() const;
 
  private:
-  std::byte* Tile(BlockId block, int layer, int head) const;
+  std::byte* KeyTile(BlockId block, int layer, int head) const;
+  std::byte* ValueTile(BlockId block, int layer, int head) const;
 
   PageShape shape_;  // of one head in a block
   int num_heads_;

@@ -235,7 +235,7 @@ void GemmS8(const GemmS8Job& job) {
 
 template <class Order>
 constexpr S8Order OrderOf() {
-  return {Order::kName, GemmS8<Order>};
+  return {Order::kName, Order::kPlaces == 1, GemmS8<Order>};
 }
 
 }  // namespace

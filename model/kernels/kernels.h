@@ -20,6 +20,7 @@ constexpr int kLanes = 16;         // virtual lanes of every reduction
 constexpr int kPanelColumns = 64;  // output columns per panel of packed weights
 constexpr int kMaxHeadDim = 256;   // of attention kernels
 constexpr int kKeySplit = 256;     // keys per online-softmax step, at absolute multiples
+constexpr int kMaxHeadRows = 64;   // query rows of a job of several heads, of all heads together
 
 // What happens to a tile of A * W^T + bias before it is stored.
 enum class Epilogue {
@@ -87,6 +88,15 @@ struct AttentionJob {
   float* const* out = nullptr;       // [rows] pointers to head_dim results
 };
 
+// Attention of a few query rows over each of several heads whose pages lie side by side. In `first`
+// the pages are the first head's; rows are those of one head; q, context and out are [heads][rows].
+struct AttentionHeadsJob {
+  AttentionJob first;
+  int heads = 0;  // heads * rows <= kMaxHeadRows
+  ptrdiff_t k_head_bytes = 0;  // from a head's page of keys to the next head's
+  ptrdiff_t v_head_bytes = 0;
+};
+
 // Largest value, lowest index on ties, and the probability of that index under softmax.
 struct Selection {
   int32_t index = 0;
@@ -97,6 +107,7 @@ struct Selection {
 // the same bits; how fast they are differs from CPU to CPU.
 struct S8Order {
   const char* name = nullptr;  // in words
+  bool one_stream = false;     // memory is read at one place
   void (*gemm_s8)(const GemmS8Job& job) = nullptr;
 };
 constexpr int kMaxS8Orders = 2;
@@ -109,6 +120,8 @@ struct KernelTable {
   void (*finish_f32)(const GemmF32Job& job, const float* sums);
   void (*gemm_s8)(const GemmS8Job& job);
   void (*attention)(const AttentionJob& job);
+  // The same bits as attention for each of the heads, reading memory from end to end.
+  void (*attention_heads)(const AttentionHeadsJob& job);
   // The same with both products on bf16 values, an option of the run: other numbers, the same bits
   // in every table. Type kBf16, no value between 0 and 2^-40 in magnitude, pages of 64 keys, every
   // row sees the same keys, and zeros fill the last page and the head up to v_stride, a multiple of
@@ -145,6 +158,9 @@ struct KernelTable {
   // Where there are several orders: all of them, the one that was the faster at the start first. It
   // is gemm_s8's, for what AMX does not take up.
   S8Order s8_orders[kMaxS8Orders];
+  // attention_heads is faster than head by head with several pages at a time: memory is read faster
+  // at one place than at four.
+  bool heads_together;
 };
 
 // All tables there are, best first.

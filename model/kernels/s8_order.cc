@@ -85,6 +85,7 @@ KernelTable WithFasterOrder(KernelTable table, const S8Order& one, const S8Order
   }
   if (best[1] < best[0]) std::swap(table.s8_orders[0], table.s8_orders[1]);
   table.gemm_s8 = table.s8_orders[0].gemm_s8;
+  table.heads_together = table.s8_orders[0].one_stream;
   return table;
 }
 

@@ -44,4 +44,6 @@ void ParallelFor(int64_t n, IndexFunction body) {
   }
 }
 
+int ParallelThreads() { return tbb::this_task_arena::max_concurrency(); }
+
 }  // namespace platen

@@ -26,4 +26,7 @@ class IndexFunction {
 // exception of a body is rethrown.
 void ParallelFor(int64_t n, IndexFunction body);
 
+// Threads that may take part in a loop of this thread's.
+int ParallelThreads();
+
 }  // namespace platen

@@ -244,6 +244,95 @@ TEST(AttentionKernel, MatchesDoublesAndAllTablesGiveTheSameBits) {
   }
 }
 
+// Several heads with the same contexts, their pages side by side in memory.
+struct HeadsSetup {
+  std::vector<AttentionSetup> heads;
+  std::vector<std::vector<std::byte>> keys, values;  // [pages], of all heads
+
+  HeadsSetup(std::mt19937& rng, int num_heads, KvType type, int d, int page,
+             const std::vector<int32_t>& context) {
+    for (int h = 0; h < num_heads; ++h) heads.emplace_back(rng, type, d, page, context);
+    const auto together = [&](const auto& pages_of) {
+      std::vector<std::vector<std::byte>> pages(heads[0].k_pages.size());
+      for (size_t p = 0; p < pages.size(); ++p) {
+        for (const AttentionSetup& head : heads) {
+          const auto& own = pages_of(head)[p];
+          pages[p].insert(pages[p].end(), own.begin(), own.end());
+        }
+      }
+      return pages;
+    };
+    keys = together([](const AttentionSetup& s) -> const auto& { return s.k_pages; });
+    values = together([](const AttentionSetup& s) -> const auto& { return s.v_pages; });
+  }
+
+  // [heads][rows][d]
+  std::vector<float> Run(const KernelTable& table) const {
+    const AttentionSetup& one = heads[0];
+    const size_t rows = one.context.size(), d = static_cast<size_t>(one.head_dim);
+    std::vector<const void*> kp, vp;
+    for (const auto& page : keys) kp.push_back(page.data());
+    for (const auto& page : values) vp.push_back(page.data());
+    std::vector<float> out(heads.size() * rows * d, kNan);
+    std::vector<const float*> qp;
+    std::vector<float*> op;
+    std::vector<int32_t> context;
+    for (const AttentionSetup& head : heads) {
+      for (size_t r = 0; r < rows; ++r) {
+        op.push_back(out.data() + qp.size() * d);
+        qp.push_back(head.q.data() + r * d);
+        context.push_back(head.context[r]);
+      }
+    }
+    AttentionHeadsJob job;
+    job.first.type = one.type;
+    job.first.k_pages = kp.data();
+    job.first.v_pages = vp.data();
+    job.first.page_tokens = one.page_tokens;
+    job.first.head_dim = one.head_dim;
+    job.first.v_stride = one.v_stride();
+    job.first.rows = static_cast<int>(rows);
+    job.first.q = qp.data();
+    job.first.scale = AttentionSetup::kScale;
+    job.first.context = context.data();
+    job.first.out = op.data();
+    job.heads = static_cast<int>(heads.size());
+    job.k_head_bytes = static_cast<ptrdiff_t>(one.k_pages[0].size());
+    job.v_head_bytes = static_cast<ptrdiff_t>(one.v_pages[0].size());
+    table.attention_heads(job);
+    return out;
+  }
+};
+
+TEST(AttentionHeads, HeadsTogetherAreTheHeadsAloneInEveryTable) {
+  std::mt19937 rng(10);
+  const std::vector<std::vector<int32_t>> contexts = {
+      {1}, {33}, {150, 150}, {255, 256, 257}, {40, 41, 42, 43}, {513, 1, 600, 31, 300, 256, 16, 2}};
+  for (const auto& context : contexts) {
+    const int rows = static_cast<int>(context.size());
+    for (const int num_heads : {1, 2, 3, 8}) {
+      for (const int d : {20, 64, 128}) {
+        for (const int page : {16, 32, 256}) {
+          for (const KvType type : {KvType::kF32, KvType::kBf16}) {
+            const HeadsSetup s(rng, num_heads, type, d, page, context);
+            std::vector<float> expected;
+            for (const AttentionSetup& head : s.heads) {
+              const std::vector<float> alone = head.Run(*FindKernels("scalar"), 0, rows);
+              expected.insert(expected.end(), alone.begin(), alone.end());
+            }
+            for (const KernelTable* table : Tables()) {
+              const std::vector<float> actual = s.Run(*table);
+              ASSERT_EQ(std::memcmp(actual.data(), expected.data(), actual.size() * 4), 0)
+                  << table->name << ", heads " << num_heads << ", rows " << rows << ", d " << d
+                  << ", page " << page << (type == KvType::kF32 ? ", f32" : ", bf16");
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 // The last key of all is the first of its pair; what lies beside it is not a number.
 TEST(AttentionKernel, AnOddNumberOfBf16KeysEndsBeforeThePair) {
   std::mt19937 rng(8);

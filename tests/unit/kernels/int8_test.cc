@@ -180,12 +180,15 @@ void Slow(const GemmS8Job&) { std::this_thread::sleep_for(std::chrono::milliseco
 void Fast(const GemmS8Job&) {}
 
 TEST(S8Orders, TheFasterOneIsTakenWhereverItStands) {
-  const S8Order slow = {"slow", Slow}, fast = {"fast", Fast};
-  for (const KernelTable& table : {WithFasterOrder(*FindKernels("scalar"), slow, fast),
-                                   WithFasterOrder(*FindKernels("scalar"), fast, slow)}) {
-    EXPECT_STREQ(table.s8_orders[0].name, "fast");
-    EXPECT_STREQ(table.s8_orders[1].name, "slow");
-    EXPECT_EQ(table.gemm_s8, Fast);
+  for (const bool one_stream : {false, true}) {
+    const S8Order slow = {"slow", !one_stream, Slow}, fast = {"fast", one_stream, Fast};
+    for (const KernelTable& table : {WithFasterOrder(*FindKernels("scalar"), slow, fast),
+                                     WithFasterOrder(*FindKernels("scalar"), fast, slow)}) {
+      EXPECT_STREQ(table.s8_orders[0].name, "fast");
+      EXPECT_STREQ(table.s8_orders[1].name, "slow");
+      EXPECT_EQ(table.gemm_s8, Fast);
+      EXPECT_EQ(table.heads_together, one_stream);
+    }
   }
 }
 

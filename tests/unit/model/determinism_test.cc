@@ -162,14 +162,19 @@ TEST_P(Determinism, APoolTooSmallForAllMakesSequencesWaitAndChangesNothing) {
   EXPECT_EQ(RunTogether(model_, Snapshot(), tight, 6), expected);
 }
 
-TEST_P(Determinism, EveryKernelTableGivesTheSameTokensAndProbabilities) {
+TEST_P(Determinism, EveryKernelTableWithHeadsTogetherOrNotGivesTheSameTokensAndProbabilities) {
   EngineOptions options;
   const std::vector<Outcome> expected = RunTogether(model_, Snapshot(), options, 6);
   for (const char* name : kKernelNames) {
     const KernelTable* table = FindKernels(name);
     if (table == nullptr) continue;
-    const auto other = LoadGoldenModel(Snapshot(), *table, model_.precision());
-    EXPECT_EQ(RunTogether(*other, Snapshot(), options, 6), expected) << name;
+    KernelTable kernels = *table;
+    for (const bool together : {false, true}) {  // whichever was faster at the start
+      kernels.heads_together = together;
+      const auto other = LoadGoldenModel(Snapshot(), kernels, model_.precision());
+      EXPECT_EQ(RunTogether(*other, Snapshot(), options, 6), expected)
+          << name << (together ? ", heads together" : ", head by head");
+    }
   }
 }
 
