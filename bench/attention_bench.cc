@@ -123,10 +123,11 @@ class DecodeStep {
 
 }  // namespace
 
-KernelRow BenchVisionAttention(const KernelTable& kernels, KvType type, int64_t patches,
-                               int repetitions) {
+KernelRow BenchVisionAttention(const KernelTable& kernels, VisionAttention attention,
+                               int64_t patches, int repetitions) {
   constexpr int kDim = 64;
   constexpr int64_t kPage = 64;
+  const KvType type = attention == VisionAttention::kF32 ? KvType::kF32 : KvType::kBf16;
   const int64_t pages = (patches + kPage - 1) / kPage;
   Mat keys = RandomMat(pages, kPage * kDim, 1);
   Mat values = RandomMat(pages, kPage * kDim, 2);
@@ -163,7 +164,7 @@ KernelRow BenchVisionAttention(const KernelTable& kernels, KvType type, int64_t 
   job.context = context.data();
   job.out = o.data();
   KernelRow row;
-  row.kernel = type == KvType::kF32 ? "f32 attention" : "bf16 attention";
+  row.kernel = std::string(VisionAttentionName(attention)) + " attention";
   row.layer = kVisionHead;
   row.rows = patches;
   row.n = patches;
@@ -172,9 +173,8 @@ KernelRow BenchVisionAttention(const KernelTable& kernels, KvType type, int64_t 
   const double operations = 4.0 * static_cast<double>(patches * patches) * kDim;
   const PeakMeters meters = {[&] { return MeasurePeaks(kernels.name, false).f32_gflops; },
                              [&] { return MeasurePeakNow(kernels.name, /*int8=*/false); }};
-  return MeasureKernel(row, operations, repetitions, meters, [&] {
-    (type == KvType::kF32 ? kernels.attention : kernels.attention_bf16)(job);
-  });
+  const AttentionFunction run = AttentionOf(kernels, attention);
+  return MeasureKernel(row, operations, repetitions, meters, [&] { run(job); });
 }
 
 KernelRow BenchDecodeAttention(const KernelTable& kernels, KvType type, int64_t sequences,

@@ -5,6 +5,7 @@
 
 #include "bench/kernel_bench.h"
 #include "model/kernels/kernels.h"
+#include "model/vision.h"
 
 namespace platen::bench {
 
@@ -12,8 +13,8 @@ constexpr const char* kVisionHead = "vision head";  // layers of the rows
 constexpr const char* kDecodeStep = "decode step";
 
 // One head of 64 over all patches of an image; the products in f32 or on bf16 values.
-KernelRow BenchVisionAttention(const KernelTable& kernels, KvType type, int64_t patches,
-                               int repetitions);
+KernelRow BenchVisionAttention(const KernelTable& kernels, VisionAttention attention,
+                               int64_t patches, int repetitions);
 
 // One token of each of `sequences` over its `context` earlier ones: 16 layers of 8 KV heads of 128,
 // two query heads each, as the released GLM-OCR has them. The share is that of the memory rate,

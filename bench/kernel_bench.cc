@@ -123,8 +123,9 @@ void BenchAttention(const KernelTable& kernels, const KernelBenchOptions& option
                     std::vector<KernelRow>& rows) {
   if (options.Wants(kVisionHead)) {
     for (const int64_t patches : {256, 1024, 4800}) {
-      for (const KvType type : {KvType::kF32, KvType::kBf16}) {
-        rows.push_back(BenchVisionAttention(kernels, type, patches, options.repetitions));
+      for (const auto attention :
+           {VisionAttention::kF32, VisionAttention::kBf16, VisionAttention::kBf16Dot}) {
+        rows.push_back(BenchVisionAttention(kernels, attention, patches, options.repetitions));
       }
     }
   }

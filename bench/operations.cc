@@ -50,7 +50,7 @@ Work VisionWork(const ModelConfig& config, std::span<const int64_t> patches, Pre
   const double rows = Sum(patches);
   Work work;
   work.linear = 2 * (rows * patch_weights + rows / 4 * token_weights);
-  const bool bf16 = attention == VisionAttention::kBf16;
+  const bool bf16 = attention != VisionAttention::kF32;
   for (const int64_t p : patches) {
     (bf16 ? work.bf16_attention : work.attention) +=
         4 * static_cast<double>(p) * static_cast<double>(p) * c * v.depth;

@@ -27,7 +27,7 @@ PageShape ShapeOf(int head_dim, VisionAttention attention) {
             .key_rows = head_dim,
             .value_stride = padded};
   }
-  constexpr int kDepthStep = 32;  // of attention_bf16
+  constexpr int kDepthStep = 32;  // of attention_bf16 and attention_bf16_dot
   const auto depth = static_cast<int>(CeilDiv(head_dim, kDepthStep)) * kDepthStep;
   return {.type = KvType::kBf16,
           .tokens = kPageKeys,
@@ -43,7 +43,27 @@ std::byte* PageAt(Mat& memory, int64_t index, int64_t bytes) {
 }  // namespace
 
 const char* VisionAttentionName(VisionAttention attention) {
-  return attention == VisionAttention::kF32 ? "f32" : "bf16";
+  switch (attention) {
+    case VisionAttention::kF32:
+      return "f32";
+    case VisionAttention::kBf16:
+      return "bf16";
+    case VisionAttention::kBf16Dot:
+      return "bf16-dot";
+  }
+  return "";
+}
+
+AttentionFunction AttentionOf(const KernelTable& kernels, VisionAttention attention) {
+  switch (attention) {
+    case VisionAttention::kBf16:
+      return kernels.attention_bf16;
+    case VisionAttention::kBf16Dot:
+      return kernels.attention_bf16_dot;
+    case VisionAttention::kF32:
+      break;
+  }
+  return kernels.attention;
 }
 
 VisionEncoder::VisionEncoder(const ModelConfig& config, const VisionWeights& weights,
@@ -51,7 +71,7 @@ VisionEncoder::VisionEncoder(const ModelConfig& config, const VisionWeights& wei
     : config_(config.vision),
       weights_(weights),
       kernels_(kernels),
-      attention_(attention == VisionAttention::kF32 ? kernels.attention : kernels.attention_bf16),
+      attention_(AttentionOf(kernels, attention)),
       pages_(ShapeOf(config.vision.head_dim(), attention)),
       processor_(config.image_processor),
       // Half of the head's angles follow the row, half the column; each half has d / 4 of them.

@@ -18,10 +18,12 @@
 
 namespace platen {
 
-// Products of the encoder's attention. bf16 is an option of the run, never chosen silently: other
-// numbers, the same ones on every CPU (docs/NUMERICS.md).
-enum class VisionAttention { kF32, kBf16 };
-const char* VisionAttentionName(VisionAttention attention);  // "f32", "bf16"
+// Products of the encoder's attention. The bf16 forms are options of the run, never chosen silently:
+// other numbers, the same ones on every CPU (docs/NUMERICS.md).
+enum class VisionAttention { kF32, kBf16, kBf16Dot };
+const char* VisionAttentionName(VisionAttention attention);  // "f32", "bf16", "bf16-dot"
+using AttentionFunction = void (*)(const AttentionJob&);
+AttentionFunction AttentionOf(const KernelTable& kernels, VisionAttention attention);
 
 // Buffers of one encoder call; grow to the largest batch and stay. One call at a time.
 struct VisionWorkspace {
@@ -98,7 +100,7 @@ class VisionEncoder {
   const VisionConfig config_;
   const VisionWeights& weights_;
   const KernelTable& kernels_;
-  void (*attention_)(const AttentionJob& job);
+  AttentionFunction attention_;
   PageShape pages_;
   ImageProcessor processor_;
   std::vector<float> inverse_frequencies_;  // [d / 4]

@@ -91,11 +91,11 @@ void PrintRows(const std::vector<bench::KernelRow>& rows, const char* kernels, i
       "which\n"
       "nothing else kept the same physical core busy (known only with AMX)\n",
       kernels, threads, threads == 1 ? "" : "s");
-  std::printf("%-14s %-14s %5s %6s %5s %8s %19s %8s %6s  %-7s %6s  %s\n", "kernel", "layer", "rows",
+  std::printf("%-18s %-12s %5s %6s %5s %8s %19s %8s %6s  %-7s %6s  %s\n", "kernel", "layer", "rows",
               "n", "k", "GOPS", "(min .. max)", "peak", "share", "bound", "(now)",
               "undisturbed: GOPS, share, number");
   for (const bench::KernelRow& row : rows) {
-    std::printf("%-14s %-14s %5lld %6lld %5lld %8.1f %8.1f ..%8.1f %8.1f %6.3f  %-7s %6.3f  %s\n",
+    std::printf("%-18s %-12s %5lld %6lld %5lld %8.1f %8.1f ..%8.1f %8.1f %6.3f  %-7s %6.3f  %s\n",
                 row.kernel.c_str(), row.layer.c_str(), static_cast<long long>(row.rows),
                 static_cast<long long>(row.n), static_cast<long long>(row.k), row.gops,
                 row.gops_min, row.gops_max, row.peak_gops, row.share, row.bound.c_str(),

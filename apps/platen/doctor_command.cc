@@ -86,11 +86,6 @@ void PrintMachine() {
   if (BestKernels().s8_orders[0].name != nullptr) {
     Row("weights", std::string(BestKernels().s8_orders[0].name) + " (the faster of two ways here)");
   }
-  const KernelTable* plain = FindKernels("avx512");
-  const bool fast_bf16 =
-      plain != nullptr && BestKernels().attention_bf16 != plain->attention_bf16;
-  Row("attention", fast_bf16 ? "f32 by default; --attention bf16 is faster here (AMX)"
-                             : "f32; --attention bf16 would be slower here (no AMX)");
   Row("threads", std::to_string(AvailableCpus()) + " by default (CPUs this process may use)");
   Row("memory", Gibibytes(TotalMemoryBytes()) + ", " + Gibibytes(AvailableMemoryBytes()) +
                     " available");
@@ -130,6 +125,17 @@ std::string Rate(const char* format, double rate, const std::string& instruction
   return std::string(text) + (instruction.empty() ? "" : " (" + instruction + ")");
 }
 
+// Which --attention is fast here.
+std::string AttentionAdvice(const bench::Peaks& peaks) {
+  constexpr double kWorthIt = 1.5;
+  if (peaks.bf16_gflops < kWorthIt * peaks.f32_gflops) {
+    return "f32; the bf16 forms would be no faster here";
+  }
+  const bool amx = peaks.bf16_instruction == "tdpbf16ps";
+  return std::string("f32 by default; --attention ") + (amx ? "bf16" : "bf16-dot") +
+         " is faster here (" + peaks.bf16_instruction + ")";
+}
+
 // What one core can do at most; about a second. Warns of what makes the program slow.
 void PrintSpeed() {
   const bench::Peaks peaks = bench::MeasurePeaks(BestKernels().name, /*memory=*/true);
@@ -139,6 +145,7 @@ void PrintSpeed() {
                        ? "no instructions"
                        : Rate("%.0f GFLOPS a core", peaks.bf16_gflops, peaks.bf16_instruction));
   Row("memory read", Rate("%.1f GB/s by one core", peaks.dram_gbytes_per_s, ""));
+  Row("attention", AttentionAdvice(peaks));
   if (bench::NeighbourIsBusy().value_or(false)) {
     Row("note", "something else keeps this CPU core busy just now: int8 products are slower");
   }

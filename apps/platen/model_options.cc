@@ -40,10 +40,11 @@ OptionSpec AttentionOption(const std::string& group) {
           .value_name = "NAME",
           .group = group,
           .help =
-              "Products of the image encoder's attention. bf16 is faster on CPUs with AMX and "
-              "slower on others (platen doctor says which); its text may differ in rare places, "
-              "and is the same on every CPU.",
-          .choices = {"f32", "bf16"}};
+              "Products of the image encoder's attention. bf16 is faster on CPUs with AMX, "
+              "bf16-dot on those with AVX512_BF16 and one FMA unit of its width, such as AMD's "
+              "Zen 4; on others they are slower (platen doctor says which to take). With each "
+              "the text may differ in rare places, and is the same on every CPU.",
+          .choices = {"f32", "bf16", "bf16-dot"}};
 }
 
 namespace {
@@ -95,7 +96,10 @@ Precision PrecisionNamed(const std::string& name) {
 }
 
 VisionAttention AttentionFrom(const Settings& settings) {
-  return settings.Text("attention") == "bf16" ? VisionAttention::kBf16 : VisionAttention::kF32;
+  for (const auto attention : {VisionAttention::kBf16, VisionAttention::kBf16Dot}) {
+    if (settings.Text("attention") == VisionAttentionName(attention)) return attention;
+  }
+  return VisionAttention::kF32;
 }
 
 const KernelTable& KernelsFrom(const Settings& settings) {

@@ -29,8 +29,10 @@ namespace {
 
 extern const KernelTable kAvx512Kernels = MakeTable("avx512");
 
+KernelTable WithAvx512Bf16(KernelTable table);
+
 KernelTable MakeAvx512Kernels() {
-  return WithFasterOrder(kAvx512Kernels, kOneStreamOrder, kFourPlacesOrder);
+  return WithFasterOrder(WithAvx512Bf16(kAvx512Kernels), kOneStreamOrder, kFourPlacesOrder);
 }
 
 }  // namespace platen

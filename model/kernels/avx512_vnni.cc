@@ -241,9 +241,10 @@ constexpr S8Order OrderOf() {
 }  // namespace
 
 extern const KernelTable kAvx512Kernels;
+KernelTable WithAvx512Bf16(KernelTable table);
 
 KernelTable MakeAvx512VnniKernels() {
-  KernelTable table = kAvx512Kernels;
+  KernelTable table = WithAvx512Bf16(kAvx512Kernels);
   table.name = "avx512-vnni";
   return WithFasterOrder(table, OrderOf<PanelsInOneStream>(), OrderOf<SlicesFromFourPlaces>());
 }

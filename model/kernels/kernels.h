@@ -73,7 +73,7 @@ struct GemmS8Job {
 // [page_tokens][v_stride]. kBf16 (widened exactly, everything else stays f32): two rows side by
 // side, K page [head_dim / 2][page_tokens][2], V page [page_tokens / 2][v_stride][2].
 enum class KvType { kF32, kBf16 };
-constexpr float kLeastBf16 = 0x1p-40F;  // smaller magnitudes are 0 in attention_bf16
+constexpr float kLeastBf16 = 0x1p-40F;  // smaller magnitudes are 0 in attention_bf16*
 struct AttentionJob {
   KvType type = KvType::kF32;
   const void* const* k_pages = nullptr;  // page p holds keys p * page_tokens ...
@@ -127,6 +127,8 @@ struct KernelTable {
   // row sees the same keys, and zeros fill the last page and the head up to v_stride, a multiple of
   // 32: K page [v_stride / 2][64][2]. Meaning: attention_bf16.inc.
   void (*attention_bf16)(const AttentionJob& job);
+  // A third kind, under the same conditions. Meaning: attention_bf16_dot.inc.
+  void (*attention_bf16_dot)(const AttentionJob& job);
 
   // Quantises one row of k floats: per group of group_k, scale = absmax / 127 and
   // q = round-to-even(x * (127 / absmax)). Writes k_padded values of q (padding 0), and the scale

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
@@ -119,7 +120,7 @@ struct AttentionSetup {
   }
 };
 
-// One head of an image for attention_bf16: pages of 64 keys, zeros in the padding.
+// One head of an image for the bf16 forms: pages of 64 keys, zeros in the padding.
 struct Bf16AttentionSetup {
   static constexpr float kScale = 0.25F;
   int d, keys, depth;
@@ -157,7 +158,8 @@ struct Bf16AttentionSetup {
     }
   }
 
-  std::vector<float> Run(const KernelTable& table, int first, int rows) const {
+  using Kernel = void (*KernelTable::*)(const AttentionJob&);
+  std::vector<float> Run(const KernelTable& table, Kernel kernel, int first, int rows) const {
     std::vector<const void*> kp, vp;
     for (const auto& page : k_pages) kp.push_back(page.data());
     for (const auto& page : v_pages) vp.push_back(page.data());
@@ -181,7 +183,7 @@ struct Bf16AttentionSetup {
     job.scale = kScale;
     job.context = context.data();
     job.out = op.data();
-    table.attention_bf16(job);
+    (table.*kernel)(job);
     return out;
   }
 
@@ -371,23 +373,70 @@ TEST(AttentionKernel, ScoresOfAnySizeAreFinite) {
   }
 }
 
-TEST(Bf16AttentionKernel, AllTablesGiveTheSameBitsNearTheExactResult) {
+void ExpectSameBitsNearTheExactResult(Bf16AttentionSetup::Kernel kernel) {
   std::mt19937 rng(9);
   for (const int d : {4, 16, 32, 48, 64, 80, 96, 128, 256}) {
     for (const int keys : {1, 2, 31, 32, 33, 63, 64, 65, 255, 256, 257, 300, 530}) {
       const int rows = 1 + keys % 53;
       const Bf16AttentionSetup s(rng, d, keys, rows);
-      const std::vector<float> expected = s.Run(*FindKernels("scalar"), 0, rows);
+      const std::vector<float> expected = s.Run(*FindKernels("scalar"), kernel, 0, rows);
       s.ExpectNearExact(expected);
       for (const KernelTable* table : Tables()) {
-        const std::vector<float> actual = s.Run(*table, 0, rows);
+        const std::vector<float> actual = s.Run(*table, kernel, 0, rows);
         ASSERT_EQ(std::memcmp(actual.data(), expected.data(), actual.size() * sizeof(float)), 0)
             << table->name << " d " << d << " keys " << keys;
-        const std::vector<float> last = s.Run(*table, rows - 1, 1);
+        const std::vector<float> last = s.Run(*table, kernel, rows - 1, 1);
         ASSERT_EQ(std::memcmp(last.data(), expected.data() + (rows - 1) * d, last.size() * 4), 0)
             << table->name << " d " << d << " keys " << keys << ", the last row alone";
       }
     }
+  }
+}
+
+TEST(Bf16AttentionKernel, AllTablesGiveTheSameBitsNearTheExactResult) {
+  ExpectSameBitsNearTheExactResult(&KernelTable::attention_bf16);
+}
+
+TEST(Bf16DotAttentionKernel, AllTablesGiveTheSameBitsNearTheExactResult) {
+  ExpectSameBitsNearTheExactResult(&KernelTable::attention_bf16_dot);
+}
+
+// 2^24 + 1 - 2^24 is 0 where 1 is added to 2^24, which rounds it away, and 1 where it comes last; so
+// the score of one key tells the order.
+TEST(Bf16DotAttentionKernel, AddsTheSecondOfAPairFirst) {
+  const auto output_for = [](const KernelTable& table, const std::array<float, 4>& query) {
+    std::vector<uint16_t> keys(16 * 64 * 2, 0), values(32 * 32 * 2, 0);
+    for (int i = 0; i < 4; ++i) {  // key 0 is all ones, key 1 all zeros
+      keys[static_cast<size_t>((i / 2 * 64) * 2 + i % 2)] = ToBf16(1.0F);
+    }
+    for (int i = 0; i < 32; ++i) values[static_cast<size_t>(i * 2)] = ToBf16(1.0F);  // of key 0
+    std::vector<float> q(32, 0.0F), out(32, kNan);
+    // The kernel scales by log2(e) before it rounds; the scale takes that back but for rounding.
+    std::copy(query.begin(), query.end(), q.begin());
+    const void* k_pages[] = {keys.data()};
+    const void* v_pages[] = {values.data()};
+    const float* qs[] = {q.data()};
+    float* outs[] = {out.data()};
+    const int32_t context[] = {2};
+    AttentionJob job;
+    job.type = KvType::kBf16;
+    job.k_pages = k_pages;
+    job.v_pages = v_pages;
+    job.page_tokens = 64;
+    job.head_dim = job.v_stride = 32;
+    job.rows = 1;
+    job.q = qs;
+    job.scale = 1.0F / 1.44269504F;
+    job.context = context;
+    job.out = outs;
+    table.attention_bf16_dot(job);
+    return out[0];
+  };
+  for (const KernelTable* table : Tables()) {
+    // The order is query[1], query[0], query[3], query[2]. Key 0 weighs 2^s / (2^s + 1).
+    EXPECT_FLOAT_EQ(output_for(*table, {0x1p24F, 0.0F, 1.0F, -0x1p24F}), 2.0F / 3.0F)
+        << table->name;
+    EXPECT_FLOAT_EQ(output_for(*table, {0.0F, 0x1p24F, -0x1p24F, 1.0F}), 0.5F) << table->name;
   }
 }
 

@@ -15,7 +15,8 @@ namespace {
 
 constexpr const char* kImages[] = {"exif6.jpg", "tall30x400.png", "gray.png"};
 
-class Bf16Attention : public ::testing::TestWithParam<const char*> {
+class Bf16Attention
+    : public ::testing::TestWithParam<std::tuple<const char*, VisionAttention>> {
  protected:
   Bf16Attention() {
     const ImageProcessor processor(model_.config().image_processor);
@@ -38,23 +39,24 @@ class Bf16Attention : public ::testing::TestWithParam<const char*> {
     return {out.span().begin(), out.span().end()};
   }
 
-  const Model& model_ = GoldenModel(GetParam());
+  const Model& model_ = GoldenModel(std::get<0>(GetParam()));
+  const VisionAttention attention_ = std::get<1>(GetParam());
   std::vector<PreparedImage> images_;
 };
 
 TEST_P(Bf16Attention, EveryKernelTableGivesTheSameBitsAloneAndInABatch) {
   const auto expected =
-      Encode(*FindKernels("scalar"), VisionAttention::kBf16, 0, std::size(kImages));
+      Encode(*FindKernels("scalar"), attention_, 0, std::size(kImages));
   for (const char* name : kKernelNames) {
     const KernelTable* table = FindKernels(name);
     if (table == nullptr) continue;
     std::vector<float> alone;
     for (size_t i = 0; i < std::size(kImages); ++i) {
-      const std::vector<float> one = Encode(*table, VisionAttention::kBf16, i, 1);
+      const std::vector<float> one = Encode(*table, attention_, i, 1);
       alone.insert(alone.end(), one.begin(), one.end());
     }
     EXPECT_EQ(alone, expected) << name;
-    EXPECT_EQ(Encode(*table, VisionAttention::kBf16, 0, std::size(kImages)), expected) << name;
+    EXPECT_EQ(Encode(*table, attention_, 0, std::size(kImages)), expected) << name;
   }
 }
 
@@ -65,7 +67,7 @@ TEST_P(Bf16Attention, ThreadsChangeNothing) {
                                     static_cast<size_t>(threads));
     tbb::task_arena arena(threads);
     arena.execute([&] {
-      results.push_back(Encode(BestKernels(), VisionAttention::kBf16, 0, std::size(kImages)));
+      results.push_back(Encode(BestKernels(), attention_, 0, std::size(kImages)));
     });
   }
   EXPECT_EQ(results[0], results[1]);
@@ -73,7 +75,7 @@ TEST_P(Bf16Attention, ThreadsChangeNothing) {
 
 TEST_P(Bf16Attention, IsNearF32ButNotTheSame) {
   const auto f32 = Encode(BestKernels(), VisionAttention::kF32, 0, std::size(kImages));
-  const auto bf16 = Encode(BestKernels(), VisionAttention::kBf16, 0, std::size(kImages));
+  const auto bf16 = Encode(BestKernels(), attention_, 0, std::size(kImages));
   ASSERT_EQ(f32.size(), bf16.size());
   double difference = 0;
   double size = 0;
@@ -85,12 +87,16 @@ TEST_P(Bf16Attention, IsNearF32ButNotTheSame) {
   EXPECT_LT(std::sqrt(difference / size), 0.02);
 }
 
-INSTANTIATE_TEST_SUITE_P(Snapshots, Bf16Attention, ::testing::Values("tiny-a", "tiny-b", "tiny-c"),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           name[4] = '_';
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Snapshots, Bf16Attention,
+    ::testing::Combine(::testing::Values("tiny-a", "tiny-b", "tiny-c"),
+                       ::testing::Values(VisionAttention::kBf16, VisionAttention::kBf16Dot)),
+    [](const auto& test) {
+      std::string name = std::get<0>(test.param);
+      name += std::get<1>(test.param) == VisionAttention::kBf16 ? "_bf16" : "_bf16_dot";
+      name[4] = '_';
+      return name;
+    });
 
 }  // namespace
 }  // namespace platen::testing
