@@ -163,13 +163,11 @@ int64_t DecoderLayerOp::HeadsPerTask(const RowBatch& batch, const RowSlice& slic
   constexpr int64_t kTasksPerThread = 2;
   const int64_t all = config_.num_kv_heads;
   const int64_t rows = slice.num_rows * (config_.num_heads / all);
-  if (!kernels_.heads_together || slice.num_rows > kMaxRowsPerTask || 2 * rows > kMaxHeadRows) {
-    return 1;
-  }
+  if (!kernels_.heads_together) return 1;
   const int threads = ParallelThreads();
   const int64_t wanted = threads == 1 ? 1 : threads * kTasksPerThread;
   const int64_t parts = CeilDiv(wanted, static_cast<int64_t>(batch.slices.size()));
-  return std::min(CeilDiv(all, std::min(all, parts)), kMaxHeadRows / rows);
+  return std::clamp(kMaxHeadRows / rows, int64_t{1}, CeilDiv(all, std::min(all, parts)));
 }
 
 // attention_out[row] = softmax(q k^T / sqrt(d)) v over keys 0 .. cache index of the row. Query
@@ -210,8 +208,8 @@ void DecoderLayerOp::Attend(const RowBatch& batch, const KvPool& pool, DecoderWo
     if (task.num_heads == 1) {
       kernels_.attention(job);
     } else {
-      kernels_.attention_heads({job, static_cast<int>(task.num_heads), pool.key_head_bytes(),
-                                pool.value_head_bytes()});
+      kernels_.attention_heads(
+          {job, static_cast<int>(task.num_heads), pool.key_head_bytes(), pool.value_head_bytes()});
     }
   });
 }

@@ -2,9 +2,9 @@
 //
 // A block holds `block_tokens` tokens of every layer (the draft layer is the last one) and KV head:
 // a K tile and a V tile in the layout the attention kernels read (kernels.h, AttentionJob), a page
-// each; in a layer the K tiles of all heads, then their V tiles. bf16 values are rounded to nearest even when written, whatever else is in the batch; the
-// kernels widen them exactly. A sequence owns a table of blocks; rows at or beyond its length may
-// hold anything, including NaN.
+// each; in a layer the K tiles of all heads, then their V tiles. bf16 values are rounded to nearest
+// even when written, whatever else is in the batch; the kernels widen them exactly. A sequence owns
+// a table of blocks; rows at or beyond its length may hold anything, including NaN.
 #pragma once
 
 #include <cstddef>

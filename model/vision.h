@@ -18,10 +18,11 @@
 
 namespace platen {
 
-// Products of the encoder's attention. The bf16 forms are options of the run, never chosen silently:
-// other numbers, the same ones on every CPU (docs/NUMERICS.md).
+// Products of the encoder's attention. The bf16 forms are options of the run, never chosen
+// silently: other numbers, the same ones on every CPU (docs/NUMERICS.md).
 enum class VisionAttention { kF32, kBf16, kBf16Dot };
 const char* VisionAttentionName(VisionAttention attention);  // "f32", "bf16", "bf16-dot"
+// The function of a table that computes it.
 using AttentionFunction = void (*)(const AttentionJob&);
 AttentionFunction AttentionOf(const KernelTable& kernels, VisionAttention attention);
 

@@ -56,8 +56,8 @@ template <int MR>
   });
 }
 
-// dots[rows][64] = correction of the row + sum of a * u8 weight over k4 fours. As many
-// weights that follow in memory are fetched meanwhile, as `fetch` says.
+// dots[rows][64] = correction of the row + sum of a * u8 weight over k4 fours. As many weights that
+// follow in memory are fetched meanwhile, as `fetch` says.
 PLATEN_INLINE void DotGroup(int rows, const int8_t* a, ptrdiff_t a_stride,
                             const int32_t* corrections, int correction_stride, const uint8_t* panel,
                             int k4, WeightFetch fetch, int32_t* dots) {

@@ -92,7 +92,7 @@ struct AttentionJob {
 // the pages are the first head's; rows are those of one head; q, context and out are [heads][rows].
 struct AttentionHeadsJob {
   AttentionJob first;
-  int heads = 0;  // heads * rows <= kMaxHeadRows
+  int heads = 0;               // heads * rows <= kMaxHeadRows
   ptrdiff_t k_head_bytes = 0;  // from a head's page of keys to the next head's
   ptrdiff_t v_head_bytes = 0;
 };
@@ -122,7 +122,7 @@ struct KernelTable {
   void (*attention)(const AttentionJob& job);
   // The same bits as attention for each of the heads, reading memory from end to end.
   void (*attention_heads)(const AttentionHeadsJob& job);
-  // The same with both products on bf16 values, an option of the run: other numbers, the same bits
+  // attention with both products on bf16 values, an option of the run: other numbers, the same bits
   // in every table. Type kBf16, no value between 0 and 2^-40 in magnitude, pages of 64 keys, every
   // row sees the same keys, and zeros fill the last page and the head up to v_stride, a multiple of
   // 32: K page [v_stride / 2][64][2]. Meaning: attention_bf16.inc.

@@ -140,7 +140,7 @@ MUTATIONS = {
     "mtp_pre_norm_hidden": ("MTP gets the hidden before the final norm", [
         ("model/engine.cc", "e.drafter.WarmUp(sequences, batch, hidden);", "e.drafter.WarmUp(sequences, batch, x);")]),
     "kv_head_modulo": ("query head j reads kv head j % n instead of j // group", [
-        ("model/decoder.cc", "task.head * group + g;", "g * config_.num_kv_heads + task.head;")]),
+        ("model/decoder.cc", "kv_head * group + g;", "g * config_.num_kv_heads + kv_head;")]),
     "vision_eps_1e-6": ("vision RMSNorm epsilon 1e-6", [
         ("model/vision.cc", "    : config_(config.vision),",
          "    : config_([&] { VisionConfig c = config.vision; c.rms_norm_eps = 1e-6F; return c; }()),")]),

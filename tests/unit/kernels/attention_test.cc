@@ -71,6 +71,16 @@ struct AttentionSetup {
     return page;
   }
   int v_stride() const { return (head_dim + 15) / 16 * 16; }
+  // What does not depend on the rows.
+  AttentionJob Job() const {
+    AttentionJob job;
+    job.type = type;
+    job.page_tokens = page_tokens;
+    job.head_dim = head_dim;
+    job.v_stride = v_stride();
+    job.scale = kScale;
+    return job;
+  }
 
   std::vector<float> Run(const KernelTable& table, int first, int rows) const {
     std::vector<const void*> kp, vp;
@@ -83,16 +93,11 @@ struct AttentionSetup {
       qp.push_back(q.data() + (first + r) * head_dim);
       op.push_back(out.data() + r * head_dim);
     }
-    AttentionJob job;
-    job.type = type;
+    AttentionJob job = Job();
     job.k_pages = kp.data();
     job.v_pages = vp.data();
-    job.page_tokens = page_tokens;
-    job.head_dim = head_dim;
-    job.v_stride = v_stride();
     job.rows = rows;
     job.q = qp.data();
-    job.scale = kScale;
     job.context = context.data() + first;
     job.out = op.data();
     table.attention(job);
@@ -287,15 +292,11 @@ struct HeadsSetup {
       }
     }
     AttentionHeadsJob job;
-    job.first.type = one.type;
+    job.first = one.Job();
     job.first.k_pages = kp.data();
     job.first.v_pages = vp.data();
-    job.first.page_tokens = one.page_tokens;
-    job.first.head_dim = one.head_dim;
-    job.first.v_stride = one.v_stride();
     job.first.rows = static_cast<int>(rows);
     job.first.q = qp.data();
-    job.first.scale = AttentionSetup::kScale;
     job.first.context = context.data();
     job.first.out = op.data();
     job.heads = static_cast<int>(heads.size());

@@ -15,8 +15,7 @@ namespace {
 
 constexpr const char* kImages[] = {"exif6.jpg", "tall30x400.png", "gray.png"};
 
-class Bf16Attention
-    : public ::testing::TestWithParam<std::tuple<const char*, VisionAttention>> {
+class Bf16Attention : public ::testing::TestWithParam<std::tuple<const char*, VisionAttention>> {
  protected:
   Bf16Attention() {
     const ImageProcessor processor(model_.config().image_processor);
@@ -45,8 +44,7 @@ class Bf16Attention
 };
 
 TEST_P(Bf16Attention, EveryKernelTableGivesTheSameBitsAloneAndInABatch) {
-  const auto expected =
-      Encode(*FindKernels("scalar"), attention_, 0, std::size(kImages));
+  const auto expected = Encode(*FindKernels("scalar"), attention_, 0, std::size(kImages));
   for (const char* name : kKernelNames) {
     const KernelTable* table = FindKernels(name);
     if (table == nullptr) continue;
@@ -66,9 +64,8 @@ TEST_P(Bf16Attention, ThreadsChangeNothing) {
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
                                     static_cast<size_t>(threads));
     tbb::task_arena arena(threads);
-    arena.execute([&] {
-      results.push_back(Encode(BestKernels(), attention_, 0, std::size(kImages)));
-    });
+    arena.execute(
+        [&] { results.push_back(Encode(BestKernels(), attention_, 0, std::size(kImages))); });
   }
   EXPECT_EQ(results[0], results[1]);
 }
@@ -87,16 +84,17 @@ TEST_P(Bf16Attention, IsNearF32ButNotTheSame) {
   EXPECT_LT(std::sqrt(difference / size), 0.02);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Snapshots, Bf16Attention,
-    ::testing::Combine(::testing::Values("tiny-a", "tiny-b", "tiny-c"),
-                       ::testing::Values(VisionAttention::kBf16, VisionAttention::kBf16Dot)),
-    [](const auto& test) {
-      std::string name = std::get<0>(test.param);
-      name += std::get<1>(test.param) == VisionAttention::kBf16 ? "_bf16" : "_bf16_dot";
-      name[4] = '_';
-      return name;
-    });
+INSTANTIATE_TEST_SUITE_P(Snapshots, Bf16Attention,
+                         ::testing::Combine(::testing::Values("tiny-a", "tiny-b", "tiny-c"),
+                                            ::testing::Values(VisionAttention::kBf16,
+                                                              VisionAttention::kBf16Dot)),
+                         [](const auto& test) {
+                           std::string name = std::get<0>(test.param);
+                           name += std::get<1>(test.param) == VisionAttention::kBf16 ? "_bf16"
+                                                                                     : "_bf16_dot";
+                           name[4] = '_';
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace platen::testing
