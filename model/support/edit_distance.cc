@@ -51,6 +51,13 @@ class Numbering {
   std::vector<uint32_t> symbols_;
 };
 
+constexpr int64_t kMostEdits = 2;     // of a word that was misspelt: two letters exchanged are two
+constexpr int64_t kMinBeginning = 3;  // letters that say which name is meant
+
+size_t LeadingDashes(const std::string& word) {
+  return std::min(word.size(), word.find_first_not_of('-'));
+}
+
 void DropCommonEnds(std::span<const uint32_t>& a, std::span<const uint32_t>& b) {
   while (!a.empty() && !b.empty() && a.front() == b.front()) {
     a = a.subspan(1);
@@ -101,8 +108,16 @@ int64_t EditDistance(std::string_view a, std::string_view b) {
 }
 
 std::string NearestName(const std::string& word, const std::vector<std::string>& candidates) {
+  const auto letters = static_cast<int64_t>(word.size() - LeadingDashes(word));
+  if (letters >= kMinBeginning) {
+    const auto begins = [&](const std::string& candidate) { return candidate.starts_with(word); };
+    const auto found = std::find_if(candidates.begin(), candidates.end(), begins);
+    if (found != candidates.end() && std::none_of(found + 1, candidates.end(), begins)) {
+      return *found;
+    }
+  }
   std::string nearest;
-  int64_t best = std::max<int64_t>(2, static_cast<int64_t>(word.size()) / 2) + 1;
+  int64_t best = std::min(kMostEdits + 1, letters);
   for (const std::string& candidate : candidates) {
     const int64_t distance = EditDistance(word, candidate);
     if (distance < best) {

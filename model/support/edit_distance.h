@@ -18,7 +18,10 @@ int64_t EditDistance(std::span<const uint32_t> a, std::span<const uint32_t> b);
 // Of two short words, byte by byte.
 int64_t EditDistance(std::string_view a, std::string_view b);
 
-// The candidate nearest to `word`, the first of several; empty if none is near enough to be meant.
+// The candidate that `word` probably means; empty if none is near enough. The only one that begins
+// with the word, if it has three letters or more; else the one within two edits, the nearest, the
+// first of several. Dashes in front are no letters, and a word of which every letter would change
+// means none.
 std::string NearestName(const std::string& word, const std::vector<std::string>& candidates);
 
 }  // namespace platen

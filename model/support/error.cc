@@ -3,17 +3,25 @@
 namespace platen {
 namespace {
 
-// "file: field (offset 12): reason", leaving out what is empty.
+std::string PlaceText(const TextPlace& place) {
+  return "line " + std::to_string(place.line) + ", column " + std::to_string(place.column);
+}
+
+// "file, line 3, column 5: field: reason" or "file: field (offset 12): reason", leaving out what is
+// empty.
 std::string Describe(const ErrorLocation& location, const std::string& reason) {
   std::string text;
-  auto append = [&text](const std::string& part) {
-    if (!text.empty()) text += ": ";
+  const auto append = [&text](const char* separator, const std::string& part) {
+    if (!text.empty() && !part.empty()) text += separator;
     text += part;
   };
-  if (!location.file.empty()) append(location.file);
-  if (!location.field.empty()) append(location.field);
-  if (location.offset) text += " (offset " + std::to_string(*location.offset) + ")";
-  append(reason);
+  append("", location.file);
+  if (location.place) append(", ", PlaceText(*location.place));
+  append(": ", location.field);
+  if (location.offset && !location.place) {
+    text += " (offset " + std::to_string(*location.offset) + ")";
+  }
+  append(": ", reason);
   return text;
 }
 

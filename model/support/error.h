@@ -1,6 +1,6 @@
 // Errors that come from outside the program: files, configurations, model snapshots, the machine.
 //
-// An Error names where the trouble is (file, field, byte offset; each may be empty) and the reason,
+// An Error names where the trouble is (file, field, place in it; each may be empty) and the reason,
 // in words a user can act on. It is thrown by readers and loaders and caught at a boundary: a page
 // becomes a page result with its error, a command ends with the exit code of the kind.
 // Programmer errors are asserts, never Errors.
@@ -10,6 +10,8 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+
+#include "model/support/text_place.h"
 
 namespace platen {
 
@@ -21,9 +23,10 @@ enum class ErrorKind {
 };
 
 struct ErrorLocation {
-  std::string file;                      // as the user named it; empty if none
-  std::string field;                     // config key, tensor name, option; empty if none
-  std::optional<uint64_t> offset = {};   // byte offset in `file`
+  std::string file;                     // as the user named it; empty if none
+  std::string field;                    // config key, tensor name, option; empty if none
+  std::optional<uint64_t> offset = {};  // byte offset in `file`
+  std::optional<TextPlace> place = {};  // the same in a text file; named in its stead
 };
 
 class Error : public std::runtime_error {

@@ -97,5 +97,29 @@ TEST(NearestNameTest, FindsWhatWasMeantAndNothingFarAway) {
   EXPECT_EQ(NearestName("x", {}), "");
 }
 
+TEST(NearestNameTest, ThreeEditsAreTooManyHoweverLongTheWord) {
+  EXPECT_EQ(NearestName("--kv-cache-mbi", {"--kv-cache-mib"}), "--kv-cache-mib");
+  EXPECT_EQ(NearestName("--kx-cacha-mob", {"--kv-cache-mib"}), "");
+  EXPECT_EQ(NearestName("--force", {"--trace"}), "");
+}
+
+TEST(NearestNameTest, AShortWordIsNotTurnedIntoAnother) {
+  // The dashes are no letters that could agree.
+  EXPECT_EQ(NearestName("--x", {"--k"}), "");
+  EXPECT_EQ(NearestName("--xy", {"--kl"}), "");
+  EXPECT_EQ(NearestName("--kx", {"--kl"}), "--kl");
+  EXPECT_EQ(NearestName("-o", {"--o"}), "");
+}
+
+TEST(NearestNameTest, TheBeginningOfExactlyOneNameMeansIt) {
+  const std::vector<std::string> options = {"--output", "--threads", "--pages", "--page-order"};
+  EXPECT_EQ(NearestName("--out", options), "--output");
+  EXPECT_EQ(NearestName("--thr", options), "--threads");
+  EXPECT_EQ(NearestName("--ou", options), "");     // two letters say too little
+  EXPECT_EQ(NearestName("--page-o", options), "--page-order");
+  EXPECT_EQ(NearestName("--page", options), "--pages");  // of two beginnings the nearest name
+  EXPECT_EQ(NearestName("gran", {"granularity", "line_height"}), "granularity");
+}
+
 }  // namespace
 }  // namespace platen
