@@ -85,6 +85,10 @@ Json ErrorsJson(const std::vector<Error>& errors) {
                   {"field", error.location().field},
                   {"reason", error.reason()}};
     if (error.location().offset) entry["offset"] = *error.location().offset;
+    if (error.location().place) {
+      entry["line"] = error.location().place->line;
+      entry["column"] = error.location().place->column;
+    }
     out.push_back(std::move(entry));
   }
   return out;

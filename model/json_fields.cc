@@ -1,7 +1,6 @@
 #include "model/json_fields.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "model/support/edit_distance.h"
@@ -22,12 +21,19 @@ std::string Reason(const std::string& text) {
   return "not valid JSON: " + (bracket == std::string::npos ? text : text.substr(bracket + 2));
 }
 
+// "a, b, c".
+std::string Joined(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+
 // Builds the value while it is parsed and refuses what the library's own builder would let pass:
 // duplicate keys and deep nesting.
 class GuardedBuilder final : public nlohmann::json_sax<json> {
  public:
-  GuardedBuilder(const std::string& file, uint64_t base_offset)
-      : file_(file), base_offset_(base_offset) {}
+  GuardedBuilder(std::string_view text, const std::string& file, uint64_t base_offset)
+      : text_(text), file_(file), base_offset_(base_offset) {}
 
   json Take() { return std::move(root_); }
 
@@ -47,13 +53,17 @@ class GuardedBuilder final : public nlohmann::json_sax<json> {
 
   bool key(string_t& name) override {
     const auto [place, is_new] = open_.back()->get_ref<json::object_t&>().try_emplace(name);
-    if (!is_new) Fail(name.substr(0, 64), {}, "key given twice");
+    if (!is_new) Fail({.file = file_, .field = name.substr(0, 64)}, "key given twice");
     member_ = &place->second;
     return true;
   }
   bool parse_error(size_t position, const std::string& /*token*/,
                    const nlohmann::detail::exception& error) override {
-    Fail({}, base_offset_ + (position > 0 ? position - 1 : 0), Reason(error.what()));
+    const size_t at = position > 0 ? position - 1 : 0;
+    ErrorLocation location{.file = file_, .field = {}, .offset = base_offset_ + at};
+    // Text inside a binary file has no lines that anybody could count.
+    if (base_offset_ == 0) location.place = PlaceOf(text_, at);
+    Fail(std::move(location), Reason(error.what()));
   }
 
  private:
@@ -73,7 +83,8 @@ class GuardedBuilder final : public nlohmann::json_sax<json> {
   bool Open(json container) {
     open_.push_back(Put(std::move(container)));
     if (open_.size() > kMaxJsonDepth) {
-      Fail({}, {}, "nested more than " + std::to_string(kMaxJsonDepth) + " levels deep");
+      Fail({.file = file_, .field = {}},
+           "nested more than " + std::to_string(kMaxJsonDepth) + " levels deep");
     }
     return true;
   }
@@ -81,12 +92,11 @@ class GuardedBuilder final : public nlohmann::json_sax<json> {
     open_.pop_back();
     return true;
   }
-  [[noreturn]] void Fail(std::string field, std::optional<uint64_t> offset,
-                         const std::string& reason) const {
-    throw Error(ErrorKind::kModel, {.file = file_, .field = std::move(field), .offset = offset},
-                reason);
+  [[noreturn]] static void Fail(ErrorLocation location, const std::string& reason) {
+    throw Error(ErrorKind::kModel, std::move(location), reason);
   }
 
+  std::string_view text_;
   const std::string& file_;
   uint64_t base_offset_;
   json root_;
@@ -97,7 +107,7 @@ class GuardedBuilder final : public nlohmann::json_sax<json> {
 }  // namespace
 
 json ParseJson(std::string_view text, const std::string& file, uint64_t base_offset) {
-  GuardedBuilder builder(file, base_offset);
+  GuardedBuilder builder(text, file, base_offset);
   json::sax_parse(text.begin(), text.end(), &builder);
   return builder.Take();
 }
@@ -234,13 +244,12 @@ void JsonObject::ExpectIfPresent(const std::string& key, const json& expected) c
 }
 
 void JsonObject::RefuseUnknownKeys(std::initializer_list<std::string_view> known) const {
+  const std::vector<std::string> names(known.begin(), known.end());
   for (const auto& [key, unused] : value_.items()) {
-    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    const auto nearest = std::min_element(known.begin(), known.end(),
-                                          [&key](std::string_view a, std::string_view b) {
-                                            return EditDistance(key, a) < EditDistance(key, b);
-                                          });
-    Fail(key, "unknown key; did you mean \"" + std::string(*nearest) + "\"?");
+    if (std::find(names.begin(), names.end(), key) != names.end()) continue;
+    const std::string nearest = NearestName(key, names);
+    Fail(key, "unknown key; " + (nearest.empty() ? "known: " + Joined(names)
+                                                 : "did you mean \"" + nearest + "\"?"));
   }
 }
 

@@ -17,8 +17,9 @@ namespace platen {
 // Nesting deeper than this is refused; the deepest file of a real snapshot has 6 levels.
 inline constexpr int kMaxJsonDepth = 64;
 
-// Parses one JSON value that fills `text`. `base_offset` is where `text` starts in `file`, for
-// error messages. Besides syntax errors, duplicate keys and deep nesting are refused.
+// Parses one JSON value that fills `text`. `base_offset` is where `text` starts in `file`: a syntax
+// error names line and column if that is 0, else the offset in the file. Besides syntax errors,
+// duplicate keys and deep nesting are refused.
 nlohmann::json ParseJson(std::string_view text, const std::string& file, uint64_t base_offset = 0);
 
 // ParseJson of a whole file of at most `max_bytes`.
@@ -57,7 +58,7 @@ class JsonObject {
 
   // A field whose value this program can only honour in one way: absent or equal to `expected`.
   void ExpectIfPresent(const std::string& key, const nlohmann::json& expected) const;
-  // Refuses keys outside `known`, suggesting the nearest known one.
+  // Refuses keys outside `known`, suggesting the one that is probably meant (NearestName).
   void RefuseUnknownKeys(std::initializer_list<std::string_view> known) const;
 
  private:

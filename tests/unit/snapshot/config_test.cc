@@ -235,6 +235,152 @@ TEST(ModelConfig, TakesTheReferencesDefaultsForWhatMayBeMissing) {
   EXPECT_EQ(bare.image_processor.rescale_factor, 1.0 / 255.0);
 }
 
+// Rotary settings may stand in rope_parameters, in rope_scaling (an older name, which the reference
+// takes in its place) and beside them.
+const json kYarn = {{"rope_type", "yarn"}, {"factor", 2.0}, {"rope_theta", 10000.0}};
+const json kSameTextRope = {
+    {"rope_type", "default"}, {"rope_theta", 10000}, {"mrope_section", {2, 3, 3}}};
+
+TEST(ModelConfig, RefusesRotarySettingsWhereverTheReferenceWouldHonourThem) {
+  for (const std::string model : {"text_config", "vision_config"}) {
+    const std::string at = "config.json: " + model + ".";
+    for (const bool without : {false, true}) {  // rope_parameters
+      const auto refused_at = [&](const std::string& key, const json& value) {
+        EditedConfig config;
+        config.Set(kConfig, {model, key}, value);
+        if (without) config.Delete(kConfig, {model, "rope_parameters"});
+        return config.RefusedAt();
+      };
+      EXPECT_EQ(refused_at("rope_scaling", kYarn), at + "rope_scaling.rope_type");
+      EXPECT_EQ(refused_at("rope_scaling", {{"type", "linear"}, {"factor", 2.0}}),
+                at + "rope_scaling.type");
+      EXPECT_EQ(refused_at("rope_scaling", {{"partial_rotary_factor", 0.5}}),
+                at + "rope_scaling.partial_rotary_factor");
+      EXPECT_EQ(refused_at("rope_scaling", "linear"), at + "rope_scaling");
+      EXPECT_EQ(refused_at("partial_rotary_factor", 0.5), at + "partial_rotary_factor");
+    }
+    EXPECT_EQ(EditedConfig().Set(kConfig, {model, "rope_theta"}, 500.0).RefusedAt(),
+              at + "rope_theta");
+    EXPECT_EQ(EditedConfig()
+                  .Set(kConfig, {model, "rope_scaling"}, kSameTextRope)
+                  .Set(kConfig, {model, "rope_parameters", "rope_theta"}, 500.0)
+                  .RefusedAt(),
+              at + "rope_parameters.rope_theta");
+    EXPECT_EQ(EditedConfig()
+                  .Delete(kConfig, {model, "rope_parameters", "rope_type"})
+                  .Set(kConfig, {model, "rope_parameters", "type"}, "dynamic")
+                  .RefusedAt(),
+              at + "rope_parameters.type");
+  }
+  // The reference drops rope_parameters beside rope_scaling, and these sections with it.
+  EXPECT_EQ(EditedConfig()
+                .Set(kConfig, {"text_config", "rope_scaling"}, {{"rope_theta", 10000.0}})
+                .RefusedAt(),
+            "config.json: text_config.rope_scaling.mrope_section");
+  EXPECT_EQ(EditedConfig()
+                .Set(kConfig, {"text_config", "rope_scaling"}, kSameTextRope)
+                .Set(kConfig, {"text_config", "rope_parameters", "mrope_section"}, {3, 2, 3})
+                .RefusedAt(),
+            "config.json: text_config.rope_parameters.mrope_section");
+}
+
+TEST(ModelConfig, HonoursRotarySettingsOfOlderConfigurations) {
+  const auto older = [](const std::string& model) {
+    return EditedConfig().Delete(kConfig, {model, "rope_parameters"});
+  };
+  EXPECT_EQ(older("vision_config").Set(kConfig, {"vision_config", "rope_theta"}, 500.0)
+                .Read().vision.rope_theta,
+            500.0);
+  EXPECT_EQ(older("vision_config").Set(kConfig, {"vision_config", "rope_scaling"},
+                                       {{"type", "default"}, {"rope_theta", 700.0}})
+                .Read().vision.rope_theta,
+            700.0);
+  EXPECT_EQ(EditedConfig().Delete(kConfig, {"vision_config", "rope_parameters", "rope_theta"})
+                .Set(kConfig, {"vision_config", "rope_theta"}, 500.0)
+                .Read().vision.rope_theta,
+            500.0);
+  const TextConfig text =
+      older("text_config")
+          .Set(kConfig, {"text_config", "rope_theta"}, 500.0)
+          .Set(kConfig, {"text_config", "rope_scaling"},
+               {{"type", "mrope"}, {"rope_type", "default"}, {"mrope_section", {1, 3, 4}}})
+          .Read()
+          .text;
+  EXPECT_EQ(text.rope_theta, 500.0);
+  EXPECT_EQ(text.mrope_section, (std::array<int, 3>{1, 3, 4}));
+  EXPECT_EQ(EditedConfig().Delete(kConfig, {"text_config", "rope_parameters", "rope_theta"})
+                .Set(kConfig, {"text_config", "rope_theta"}, 500.0)
+                .Read().text.rope_theta,
+            500.0);
+}
+
+TEST(ModelConfig, AcceptsWhatSaysTheSameTwice) {
+  const std::vector<std::pair<json, json>> harmless = {
+      {{"text_config", "rope_scaling"}, nullptr},
+      {{"text_config", "rope_scaling"}, json::object()},
+      {{"text_config", "rope_scaling"}, kSameTextRope},
+      {{"text_config", "rope_theta"}, 10000},
+      {{"text_config", "partial_rotary_factor"}, 1.0},
+      {{"text_config", "sliding_window"}, nullptr},
+      {{"text_config", "attention_chunk_size"}, nullptr},
+      {{"text_config", "layer_types"}, {"full_attention", "full_attention", "full_attention"}},
+      {{"text_config", "is_causal"}, true},
+      {{"vision_config", "rope_scaling"}, nullptr},
+      {{"vision_config", "rope_scaling"}, {{"rope_type", "axial"}, {"rope_theta", 10000.0}}},
+      {{"vision_config", "rope_theta"}, 10000.0},
+      {{"vision_config", "num_attention_heads"}, 4},
+      {{"vision_config", "num_hidden_layers"}, 2},
+      {{"vision_config", "head_dim"}, 16},
+      {{"rope_scaling"}, kYarn},  // the reference reads none of these at the top
+      {{"rope_theta"}, 500.0},
+      {{"sliding_window"}, 4},
+  };
+  const ModelConfig expected = EditedConfig().Read();
+  for (const auto& [path, value] : harmless) {
+    SCOPED_TRACE(path.dump() + " = " + value.dump());
+    const EditedConfig edited = EditedConfig().Set(kConfig, path, value);
+    ASSERT_EQ(edited.RefusedAt(), "") << edited.Reason();
+    EXPECT_EQ(edited.Read().text.rope_theta, expected.text.rope_theta);
+    EXPECT_EQ(edited.Read().text.mrope_section, expected.text.mrope_section);
+    EXPECT_EQ(edited.Read().vision.rope_theta, expected.vision.rope_theta);
+  }
+}
+
+TEST(ModelConfig, RefusesOtherAttentionThanFullByName) {
+  const std::vector<Refusal> cases = {
+      {kConfig, {"text_config", "sliding_window"}, 4, "config.json: text_config.sliding_window"},
+      {kConfig,
+       {"text_config", "attention_chunk_size"},
+       64,
+       "config.json: text_config.attention_chunk_size"},
+      {kConfig,
+       {"text_config", "layer_types"},
+       {"full_attention", "sliding_attention", "full_attention"},
+       "config.json: text_config.layer_types"},
+      {kConfig, {"text_config", "layer_types"}, "full", "config.json: text_config.layer_types"},
+      {kConfig, {"text_config", "is_causal"}, false, "config.json: text_config.is_causal"},
+      {kConfig,
+       {"vision_config", "num_attention_heads"},
+       2,
+       "config.json: vision_config.num_attention_heads"},
+      {kConfig,
+       {"vision_config", "num_hidden_layers"},
+       1,
+       "config.json: vision_config.num_hidden_layers"},
+      {kConfig, {"vision_config", "head_dim"}, 8, "config.json: vision_config.head_dim"},
+  };
+  for (const Refusal& c : cases) {
+    EXPECT_EQ(EditedConfig().Set(c.file, c.path, c.value).RefusedAt(), c.at)
+        << c.path << " = " << c.value;
+  }
+  // use_sliding_window means nothing to the reference's class.
+  EXPECT_EQ(EditedConfig()
+                .Set(kConfig, {"text_config", "sliding_window"}, 4)
+                .Set(kConfig, {"text_config", "use_sliding_window"}, false)
+                .RefusedAt(),
+            "config.json: text_config.sliding_window");
+}
+
 TEST(ModelConfig, TakesStopIdsFromEitherPlace) {
   const std::vector<TokenId> both = {873, 880};
   EXPECT_EQ(EditedConfig().Read().tokens.stop, both);

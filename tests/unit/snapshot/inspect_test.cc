@@ -94,6 +94,17 @@ TEST(InspectSnapshot, ReportsAnEmptyFolder) {
   EXPECT_FALSE(json::parse(InspectReportJson(report)).contains("config"));
 }
 
+TEST(InspectSnapshot, NamesLineAndColumnOfABrokenConfiguration) {
+  const TempFolder folder;
+  folder.Write("config.json", "{\n \"a\": }");
+  const InspectReport report = InspectSnapshot(folder.path());
+  EXPECT_NE(FormatInspectReport(report).find("config.json, line 2, column 7: not valid JSON"),
+            std::string::npos);
+  const json problem = json::parse(InspectReportJson(report))["problems"][0];
+  EXPECT_EQ(problem["line"], 2);
+  EXPECT_EQ(problem["column"], 7);
+}
+
 TEST(FormatInspectReport, EndsWithTheVerdict) {
   const InspectReport report = InspectSnapshot(SourcePath("assets/platen-mini"));
   const std::string text = FormatInspectReport(report);
