@@ -8,6 +8,7 @@
 #include "model/json_fields.h"
 #include "model/product_names.h"
 #include "model/reading_config.h"
+#include "model/rope_config.h"
 #include "model/support/error.h"
 
 namespace platen {
@@ -29,8 +30,6 @@ constexpr int kMaxStopTokens = 64;
 constexpr int64_t kMaxPixelVolume = int64_t{1} << 28;
 constexpr double kMinEpsilon = 1e-12;
 constexpr double kMaxEpsilon = 0.1;
-constexpr double kMinTheta = 1.0;
-constexpr double kMaxTheta = 1e12;
 
 std::string FilePath(const std::string& dir, const char* name) {
   return (std::filesystem::path(dir) / name).string();
@@ -41,24 +40,18 @@ bool FileExists(const std::string& path) {
   return std::filesystem::exists(path, ignored);
 }
 
-int SumOf(const std::vector<int>& values) {
-  int sum = 0;
-  for (const int value : values) sum += value;
-  return sum;
-}
-
-void ReadTextRope(const JsonObject& text, TextConfig& out) {
-  const JsonObject rope = text.Object("rope_parameters");
-  rope.ExpectIfPresent("rope_type", "default");
-  rope.ExpectIfPresent("partial_rotary_factor", 1.0);
-  out.rope_theta = rope.Number("rope_theta", kMinTheta, kMaxTheta);
-  const std::vector<int> section = rope.Ints("mrope_section", 3, 0, kMaxHeadDim);
-  if (SumOf(section) != out.head_dim / 2) {
-    rope.Fail("mrope_section", "adds up to " + std::to_string(SumOf(section)) +
-                                   ", not to half of head_dim, " +
-                                   std::to_string(out.head_dim / 2));
+// Values that generic code of the reference honours for any model: another reach of attention.
+void RefuseOtherAttention(const JsonObject& text) {
+  text.ExpectIfPresent("sliding_window", nullptr);
+  text.ExpectIfPresent("attention_chunk_size", nullptr);
+  text.ExpectIfPresent("is_causal", true);
+  if (!text.Has("layer_types")) return;
+  for (const std::string& type : text.Strings("layer_types", kMaxLayers)) {
+    if (type != "full_attention") {
+      text.Fail("layer_types",
+                "has " + JsonExcerpt(type) + "; only \"full_attention\" is supported");
+    }
   }
-  std::copy(section.begin(), section.end(), out.mrope_section.begin());
 }
 
 TextConfig ReadText(const JsonObject& root) {
@@ -66,6 +59,7 @@ TextConfig ReadText(const JsonObject& root) {
   text.ExpectIfPresent("model_type", "glm_ocr_text");
   text.ExpectIfPresent("hidden_act", "silu");
   text.ExpectIfPresent("attention_bias", false);
+  RefuseOtherAttention(text);
   TextConfig out;
   out.vocab_size = text.Int("vocab_size", 1, kMaxVocab);
   out.hidden_size = text.Int("hidden_size", 1, kMaxWidth);
@@ -86,7 +80,9 @@ TextConfig ReadText(const JsonObject& root) {
   if (out.head_dim % 2 != 0) text.Fail("head_dim", "must be even for rotary pairs");
   out.max_positions = text.Int("max_position_embeddings", 1, kMaxPositions);
   out.rms_norm_eps = static_cast<float>(text.Number("rms_norm_eps", kMinEpsilon, kMaxEpsilon));
-  ReadTextRope(text, out);
+  const TextRope rope = ReadTextRope(text, out.head_dim);
+  out.rope_theta = rope.theta;
+  out.mrope_section = rope.mrope_section;
   // The reference ties if either place says so.
   const auto tied = [](const JsonObject& object) {
     return object.Has("tie_word_embeddings") && object.Bool("tie_word_embeddings");
@@ -126,14 +122,11 @@ VisionConfig ReadVision(const JsonObject& root, const TextConfig& text) {
                                        std::to_string(text.hidden_size));
   }
   out.rms_norm_eps = static_cast<float>(vision.Number("rms_norm_eps", kMinEpsilon, kMaxEpsilon));
-  if (vision.Has("rope_parameters")) {  // older snapshots lack it; the reference then takes 10000
-    const JsonObject rope = vision.Object("rope_parameters");
-    if (rope.Has("rope_type") && rope.Required("rope_type") != "default") {
-      rope.ExpectIfPresent("rope_type", "axial");
-    }
-    rope.ExpectIfPresent("partial_rotary_factor", 1.0);
-    if (rope.Has("rope_theta")) out.rope_theta = rope.Number("rope_theta", kMinTheta, kMaxTheta);
-  }
+  out.rope_theta = ReadVisionTheta(vision);
+  // Other names of the same, by which the reference may be told something else.
+  vision.ExpectIfPresent("num_hidden_layers", out.depth);
+  vision.ExpectIfPresent("num_attention_heads", out.num_heads);
+  vision.ExpectIfPresent("head_dim", out.head_dim());
   return out;
 }
 

@@ -11,6 +11,7 @@ namespace platen {
 namespace {
 
 using nlohmann::json;
+using namespace nlohmann::literals;
 using testing::ApplyEdit;
 using testing::ReadFile;
 using testing::SourcePath;
@@ -237,9 +238,9 @@ TEST(ModelConfig, TakesTheReferencesDefaultsForWhatMayBeMissing) {
 
 // Rotary settings may stand in rope_parameters, in rope_scaling (an older name, which the reference
 // takes in its place) and beside them.
-const json kYarn = {{"rope_type", "yarn"}, {"factor", 2.0}, {"rope_theta", 10000.0}};
-const json kSameTextRope = {
-    {"rope_type", "default"}, {"rope_theta", 10000}, {"mrope_section", {2, 3, 3}}};
+const json kYarn = R"({"rope_type": "yarn", "factor": 2.0, "rope_theta": 10000.0})"_json;
+const json kSameTextRope =
+    R"({"rope_type": "default", "rope_theta": 10000, "mrope_section": [2, 3, 3]})"_json;
 
 TEST(ModelConfig, RefusesRotarySettingsWhereverTheReferenceWouldHonourThem) {
   for (const std::string model : {"text_config", "vision_config"}) {
@@ -252,9 +253,9 @@ TEST(ModelConfig, RefusesRotarySettingsWhereverTheReferenceWouldHonourThem) {
         return config.RefusedAt();
       };
       EXPECT_EQ(refused_at("rope_scaling", kYarn), at + "rope_scaling.rope_type");
-      EXPECT_EQ(refused_at("rope_scaling", {{"type", "linear"}, {"factor", 2.0}}),
+      EXPECT_EQ(refused_at("rope_scaling", R"({"type": "linear", "factor": 2.0})"_json),
                 at + "rope_scaling.type");
-      EXPECT_EQ(refused_at("rope_scaling", {{"partial_rotary_factor", 0.5}}),
+      EXPECT_EQ(refused_at("rope_scaling", R"({"partial_rotary_factor": 0.5})"_json),
                 at + "rope_scaling.partial_rotary_factor");
       EXPECT_EQ(refused_at("rope_scaling", "linear"), at + "rope_scaling");
       EXPECT_EQ(refused_at("partial_rotary_factor", 0.5), at + "partial_rotary_factor");
@@ -274,7 +275,7 @@ TEST(ModelConfig, RefusesRotarySettingsWhereverTheReferenceWouldHonourThem) {
   }
   // The reference drops rope_parameters beside rope_scaling, and these sections with it.
   EXPECT_EQ(EditedConfig()
-                .Set(kConfig, {"text_config", "rope_scaling"}, {{"rope_theta", 10000.0}})
+                .Set(kConfig, {"text_config", "rope_scaling"}, R"({"rope_theta": 10000})"_json)
                 .RefusedAt(),
             "config.json: text_config.rope_scaling.mrope_section");
   EXPECT_EQ(EditedConfig()
@@ -285,33 +286,30 @@ TEST(ModelConfig, RefusesRotarySettingsWhereverTheReferenceWouldHonourThem) {
 }
 
 TEST(ModelConfig, HonoursRotarySettingsOfOlderConfigurations) {
-  const auto older = [](const std::string& model) {
-    return EditedConfig().Delete(kConfig, {model, "rope_parameters"});
+  // Each without rope_parameters, then without its theta only.
+  const auto vision_theta = [](const std::string& key, const json& value, bool whole) {
+    EditedConfig config;
+    const json all = {"vision_config", "rope_parameters"};
+    const json theta = {"vision_config", "rope_parameters", "rope_theta"};
+    return config.Delete(kConfig, whole ? all : theta)
+        .Set(kConfig, {"vision_config", key}, value)
+        .Read()
+        .vision.rope_theta;
   };
-  EXPECT_EQ(older("vision_config").Set(kConfig, {"vision_config", "rope_theta"}, 500.0)
-                .Read().vision.rope_theta,
-            500.0);
-  EXPECT_EQ(older("vision_config").Set(kConfig, {"vision_config", "rope_scaling"},
-                                       {{"type", "default"}, {"rope_theta", 700.0}})
-                .Read().vision.rope_theta,
-            700.0);
-  EXPECT_EQ(EditedConfig().Delete(kConfig, {"vision_config", "rope_parameters", "rope_theta"})
-                .Set(kConfig, {"vision_config", "rope_theta"}, 500.0)
-                .Read().vision.rope_theta,
-            500.0);
-  const TextConfig text =
-      older("text_config")
-          .Set(kConfig, {"text_config", "rope_theta"}, 500.0)
-          .Set(kConfig, {"text_config", "rope_scaling"},
-               {{"type", "mrope"}, {"rope_type", "default"}, {"mrope_section", {1, 3, 4}}})
-          .Read()
-          .text;
-  EXPECT_EQ(text.rope_theta, 500.0);
-  EXPECT_EQ(text.mrope_section, (std::array<int, 3>{1, 3, 4}));
-  EXPECT_EQ(EditedConfig().Delete(kConfig, {"text_config", "rope_parameters", "rope_theta"})
-                .Set(kConfig, {"text_config", "rope_theta"}, 500.0)
-                .Read().text.rope_theta,
-            500.0);
+  const json scaling = R"({"type": "default", "rope_theta": 700.0})"_json;
+  for (const bool whole : {true, false}) {
+    EXPECT_EQ(vision_theta("rope_theta", 500.0, whole), 500.0);
+    EXPECT_EQ(vision_theta("rope_scaling", scaling, whole), 700.0);
+  }
+  EditedConfig config;
+  config.Delete(kConfig, {"text_config", "rope_parameters", "rope_theta"})
+      .Set(kConfig, {"text_config", "rope_theta"}, 500.0);
+  EXPECT_EQ(config.Read().text.rope_theta, 500.0);
+  config.Delete(kConfig, {"text_config", "rope_parameters"})
+      .Set(kConfig, {"text_config", "rope_scaling"},
+           R"({"type": "mrope", "rope_type": "default", "mrope_section": [1, 3, 4]})"_json);
+  EXPECT_EQ(config.Read().text.rope_theta, 500.0);
+  EXPECT_EQ(config.Read().text.mrope_section, (std::array<int, 3>{1, 3, 4}));
 }
 
 TEST(ModelConfig, AcceptsWhatSaysTheSameTwice) {
@@ -326,7 +324,7 @@ TEST(ModelConfig, AcceptsWhatSaysTheSameTwice) {
       {{"text_config", "layer_types"}, {"full_attention", "full_attention", "full_attention"}},
       {{"text_config", "is_causal"}, true},
       {{"vision_config", "rope_scaling"}, nullptr},
-      {{"vision_config", "rope_scaling"}, {{"rope_type", "axial"}, {"rope_theta", 10000.0}}},
+      {{"vision_config", "rope_scaling"}, R"({"rope_type": "axial"})"_json},
       {{"vision_config", "rope_theta"}, 10000.0},
       {{"vision_config", "num_attention_heads"}, 4},
       {{"vision_config", "num_hidden_layers"}, 2},
@@ -338,7 +336,8 @@ TEST(ModelConfig, AcceptsWhatSaysTheSameTwice) {
   const ModelConfig expected = EditedConfig().Read();
   for (const auto& [path, value] : harmless) {
     SCOPED_TRACE(path.dump() + " = " + value.dump());
-    const EditedConfig edited = EditedConfig().Set(kConfig, path, value);
+    EditedConfig edited;
+    edited.Set(kConfig, path, value);
     ASSERT_EQ(edited.RefusedAt(), "") << edited.Reason();
     EXPECT_EQ(edited.Read().text.rope_theta, expected.text.rope_theta);
     EXPECT_EQ(edited.Read().text.mrope_section, expected.text.mrope_section);
