@@ -121,6 +121,11 @@ int64_t StoredTensor::num_elements() const {
   return static_cast<int64_t>(bytes.size() / DTypeSize(dtype));
 }
 
+bool SameContent(const StoredTensor& a, const StoredTensor& b) {
+  return a.dtype == b.dtype && a.shape == b.shape && a.bytes.size() == b.bytes.size() &&
+         std::memcmp(a.bytes.data(), b.bytes.data(), a.bytes.size()) == 0;
+}
+
 std::string ShapeText(std::span<const int64_t> shape) {
   std::string text = "[";
   for (const int64_t dim : shape) {

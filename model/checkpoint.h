@@ -32,6 +32,9 @@ struct StoredTensor {
   int64_t num_elements() const;
 };
 
+// Same type, shape and bytes.
+bool SameContent(const StoredTensor& a, const StoredTensor& b);
+
 // "[1536, 1024]"
 std::string ShapeText(std::span<const int64_t> shape);
 

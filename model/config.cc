@@ -274,7 +274,10 @@ ModelConfig ReadModelConfig(const std::string& snapshot_dir) {
   const std::string own = FilePath(snapshot_dir, "platen.json");
   config.reading = ReadReadingConfig(own);
   config.quantization = ReadQuantizationPlan(own);
-  config.quantization.Check(ProductNames(config), own);
+  std::vector<std::string> products = ProductNames(config);
+  // Whether a stored head takes the place of the tied one, only the checkpoint can tell.
+  if (config.text.tie_word_embeddings) products.push_back("lm_head");
+  config.quantization.Check(products, own);
   return config;
 }
 

@@ -52,7 +52,7 @@ struct TextConfig {
   float rms_norm_eps = 0;
   double rope_theta = 0;
   std::array<int, 3> mrope_section = {};  // T, H, W; sum = head_dim / 2
-  bool tie_word_embeddings = false;       // lm_head is embed_tokens
+  bool tie_word_embeddings = false;       // lm_head is embed_tokens; see ResolveHead, snapshot.h
 
   int q_size() const { return num_heads * head_dim; }
   int kv_size() const { return num_kv_heads * head_dim; }
@@ -109,7 +109,7 @@ struct ModelConfig {
   SpecialTokens tokens;
   ImageProcessorConfig image_processor;
   ReadingConfig reading;
-  QuantizationPlan quantization;  // checked: every pattern names a product
+  QuantizationPlan quantization;  // checked: every pattern names a product; see ResolveHead
 };
 
 // Reads config.json, generation_config.json, preprocessor_config.json and platen.json of a snapshot

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstring>
 #include <filesystem>
 #include <map>
 
@@ -93,10 +92,7 @@ std::vector<CheckpointFile> ListFiles(const Checkpoint& checkpoint) {
 
 StoredCopy CompareCopy(const StoredTensor* copy, const StoredTensor* shared) {
   if (copy == nullptr || shared == nullptr) return StoredCopy::kAbsent;
-  const bool equal = copy->dtype == shared->dtype && copy->shape == shared->shape &&
-                     copy->bytes.size() == shared->bytes.size() &&
-                     std::memcmp(copy->bytes.data(), shared->bytes.data(), copy->bytes.size()) == 0;
-  return equal ? StoredCopy::kEqual : StoredCopy::kDifferent;
+  return SameContent(*copy, *shared) ? StoredCopy::kEqual : StoredCopy::kDifferent;
 }
 
 void CompareCopies(const TextConfig& text, const Checkpoint& checkpoint, InspectReport& report) {
@@ -109,13 +105,16 @@ void CompareCopies(const TextConfig& text, const Checkpoint& checkpoint, Inspect
 }
 
 void InspectTensors(const Checkpoint& checkpoint, InspectReport& report) {
-  const ModelConfig& config = *report.config;
+  ModelConfig& config = *report.config;
   TensorCheck check = CheckTensors(config, checkpoint, report.dir);
   report.problems.insert(report.problems.end(), check.missing.begin(), check.missing.end());
   report.problems.insert(report.problems.end(), check.mismatched.begin(), check.mismatched.end());
   report.missing = std::move(check.missing);
   report.mismatched = std::move(check.mismatched);
   report.unexpected = std::move(check.unexpected);
+  const auto note =
+      Attempt(report.problems, [&] { return ResolveHead(checkpoint, report.dir, config); });
+  if (note && !note->empty()) report.notes.push_back(*note);
   report.groups = GroupTensors(config, checkpoint, report.unexpected);
   CompareCopies(config.text, checkpoint, report);
   for (const TensorSpec& spec : RequiredTensors(config)) {

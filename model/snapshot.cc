@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "model/chat_prompt.h"
+#include "model/product_names.h"
 #include "model/support/error.h"
+#include "model/support/mapped_file.h"
 
 namespace platen {
 namespace {
@@ -162,8 +164,12 @@ std::vector<TensorSpec> RequiredTensors(const ModelConfig& config) {
 
 std::vector<TensorSpec> OptionalTensors(const ModelConfig& config) {
   std::vector<TensorSpec> out;
-  if (config.text.num_mtp_layers == 0) return out;
   SpecList specs(out);
+  if (config.text.tie_word_embeddings) {
+    specs.In("", "head");
+    specs.Weight("lm_head", {config.text.vocab_size, config.text.hidden_size});
+  }
+  if (config.text.num_mtp_layers == 0) return out;
   specs.In(LayerPrefix(config.text.num_layers), "mtp");
   specs.Weight("embed_tokens", {config.text.vocab_size, config.text.hidden_size});
   specs.Weight("shared_head.head", {config.text.vocab_size, config.text.hidden_size});
@@ -194,12 +200,27 @@ TensorCheck CheckTensors(const ModelConfig& config, const Checkpoint& checkpoint
     known.insert(spec.name);
     compare(spec);
   }
-  // A tied head may be stored all the same; it is not read.
-  if (config.text.tie_word_embeddings) known.insert("lm_head.weight");
   for (const auto& [name, tensor] : checkpoint.tensors()) {
     if (!known.contains(name)) check.unexpected.push_back(name);
   }
   return check;
+}
+
+std::string ResolveHead(const Checkpoint& checkpoint, const std::string& dir, ModelConfig& config) {
+  const StoredTensor* head = checkpoint.Find("lm_head.weight");
+  const StoredTensor* embedding = checkpoint.Find("model.language_model.embed_tokens.weight");
+  std::string note;
+  if (config.text.tie_word_embeddings && head != nullptr && embedding != nullptr) {
+    if (!SameContent(*head, *embedding)) {
+      config.text.tie_word_embeddings = false;
+      note = "config.json says tie_word_embeddings, but the checkpoint has an lm_head.weight that "
+             "differs from the embedding; the stored one is used";
+    }
+    ReleasePages(head->bytes);
+    ReleasePages(embedding->bytes);
+  }
+  config.quantization.Check(ProductNames(config), InDir(dir, "platen.json"));
+  return note;
 }
 
 std::vector<Error> CheckTokens(const ModelConfig& config, const Tokenizer& tokenizer,
@@ -241,6 +262,8 @@ Snapshot LoadSnapshot(const std::string& dir) {
   const TensorCheck tensors = CheckTensors(snapshot.config, snapshot.checkpoint, dir);
   ThrowFirst(tensors.missing);
   ThrowFirst(tensors.mismatched);
+  const std::string note = ResolveHead(snapshot.checkpoint, dir, snapshot.config);
+  if (!note.empty()) snapshot.warnings.push_back(dir + ": " + note);
   if (!tensors.unexpected.empty()) {
     snapshot.warnings.push_back(
         dir + ": " + std::to_string(tensors.unexpected.size()) +

@@ -28,7 +28,8 @@ struct TensorSpec {
 };
 
 // Every tensor of the architecture with its shape, derived from the config, in a fixed order.
-// The stored MTP copies of embedding and head are optional and listed by OptionalTensors.
+// The stored MTP copies of embedding and head, and the stored head of a tied model, are optional and
+// listed by OptionalTensors.
 std::vector<TensorSpec> RequiredTensors(const ModelConfig& config);
 std::vector<TensorSpec> OptionalTensors(const ModelConfig& config);
 
@@ -40,6 +41,12 @@ struct TensorCheck {
 };
 TensorCheck CheckTensors(const ModelConfig& config, const Checkpoint& checkpoint,
                          const std::string& dir);
+
+// As the reference does, keeps a stored head that differs from the embedding although the config
+// ties the two: tie_word_embeddings becomes false then, and the sentence to tell is returned (empty
+// in all other cases). Reads both tables if both are there. Then checks that the quantization plan
+// names products of the model as it is now; throws Error(kModel).
+std::string ResolveHead(const Checkpoint& checkpoint, const std::string& dir, ModelConfig& config);
 
 // Disagreements between the token ids of the config files and the tokenizer; empty if none.
 std::vector<Error> CheckTokens(const ModelConfig& config, const Tokenizer& tokenizer,

@@ -13,6 +13,7 @@
 #include "model/support/hash.h"
 #include "tests/support/golden.h"
 #include "tests/support/random_snapshot.h"
+#include "tests/support/snapshot_edits.h"
 #include "tests/support/temp_folder.h"
 
 namespace platen::testing {
@@ -91,6 +92,27 @@ class PackedWeightsTest : public ::testing::Test {
     WritePacked(packed_, *Load(), precision, Options(Use::kAlways));
   }
   uint64_t Inode() const { return StampOf(packed_)->inode; }
+  // config.json's word on the head, whatever the checkpoint stores.
+  void SetTied(bool tied) {
+    const std::string path = folder_.path() + "/config.json";
+    nlohmann::json config = nlohmann::json::parse(ReadFile(path));
+    config["tie_word_embeddings"] = tied;
+    config["text_config"]["tie_word_embeddings"] = tied;
+    WriteAll(path, config.dump());
+  }
+  // Stores the embedding's values as the head's too.
+  void MakeHeadEqual() {
+    const std::string path = folder_.path() + "/model.safetensors";
+    SafetensorsParts parts = SplitSafetensors(ReadFile(path));
+    const auto place = [&](const char* name) {
+      return parts.header.at(name)["data_offsets"][0].get<size_t>();
+    };
+    const size_t embedding = place("model.language_model.embed_tokens.weight");
+    const size_t bytes = parts.header.at("lm_head.weight")["data_offsets"][1].get<size_t>() -
+                         place("lm_head.weight");
+    parts.data.replace(place("lm_head.weight"), bytes, parts.data.substr(embedding, bytes));
+    WriteAll(path, JoinSafetensors(parts));
+  }
 
   int group_ = WeightFormat::kDefaultGroup;
   const TemporaryFolder folder_;
@@ -117,6 +139,39 @@ TEST_F(PackedWeightsTest, AMappedModelComputesTheSameBits) {
     }
   }
   EXPECT_TRUE(warned_.empty());
+}
+
+TEST_F(PackedWeightsTest, AStoredHeadThatDiffersIsUsedWhateverTheConfigSays) {
+  for (const Precision precision : {Precision::kF32, Precision::kInt8}) {
+    fs::remove(packed_);
+    SetTied(false);
+    const Outcome expected = Compute(*MakeModel(precision, Use::kAlways));
+    SetTied(true);
+    EXPECT_TRUE(Compute(*MakeModel(precision, Use::kNever)) == expected);
+    const uint64_t inode = Inode();
+    EXPECT_TRUE(Compute(*MakeModel(precision, Use::kAlways)) == expected);
+    EXPECT_EQ(Inode(), inode);  // the same weights: the file serves both
+  }
+}
+
+// One file for the tied and one for the stored head would be mistaken for each other if only the
+// flag told them apart.
+TEST_F(PackedWeightsTest, AFileOfATiedHeadIsNotUsedForAStoredOneNorTheOtherWayRound) {
+  const Outcome stored = Compute(*MakeModel(Precision::kInt8, Use::kAlways));
+  MakeHeadEqual();
+  SetTied(true);
+  EXPECT_EQ(State(), Kind::kStale);
+  const Outcome tied = Compute(*MakeModel(Precision::kInt8, Use::kNever));
+  EXPECT_FALSE(tied == stored);
+  EXPECT_TRUE(Compute(*MakeModel(Precision::kInt8, Use::kAlways)) == tied);
+  EXPECT_EQ(State(), Kind::kCurrent);
+  SetTied(false);  // the same numbers, but a head that is stored and packed by itself
+  EXPECT_EQ(State(), Kind::kStale);
+  EXPECT_TRUE(Compute(*MakeModel(Precision::kInt8, Use::kAlways)) == tied);
+  WriteSnapshot(1);
+  SetTied(true);
+  EXPECT_EQ(State(), Kind::kStale);
+  EXPECT_TRUE(Compute(*MakeModel(Precision::kInt8, Use::kAlways)) == stored);
 }
 
 TEST_F(PackedWeightsTest, ACurrentFileIsUsedAndLeftAlone) {

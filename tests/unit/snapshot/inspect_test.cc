@@ -48,6 +48,24 @@ TEST(InspectSnapshot, ComparesTheDraftHeadsCopies) {
   EXPECT_EQ(copies("tiny-c"), std::pair(StoredCopy::kDifferent, StoredCopy::kDifferent));
 }
 
+TEST(InspectSnapshot, SaysWhichHeadIsUsedIfConfigAndCheckpointDisagree) {
+  const TempFolder folder;
+  CopySnapshot(SourcePath("tests/golden/snapshots/tiny-a"), folder);
+  ApplyEdit({{"op", "json_set"},
+             {"file", "config.json"},
+             {"path", {"tie_word_embeddings"}},
+             {"value", true}},
+            folder);
+  const InspectReport report = InspectSnapshot(folder.path());
+  EXPECT_TRUE(report.usable());
+  EXPECT_EQ(Group(report, "head").count, 1);
+  EXPECT_EQ(report.head_copy, StoredCopy::kEqual);  // the draft head's, to the head that is used
+  const std::string text = FormatInspectReport(report);
+  EXPECT_NE(text.find("head                 its own table"), std::string::npos) << text;
+  EXPECT_NE(text.find("note: config.json says tie_word_embeddings"), std::string::npos) << text;
+  EXPECT_EQ(json::parse(InspectReportJson(report))["config"]["text"]["tied_head"], false);
+}
+
 TEST(InspectSnapshot, ListsEveryProblemNotOnlyTheFirst) {
   const TempFolder folder;
   CopySnapshot(SourcePath("tests/golden/snapshots/tiny-a"), folder);

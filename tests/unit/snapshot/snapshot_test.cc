@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 
+#include "model/inspect.h"
 #include "model/support/error.h"
 #include "tests/support/npy.h"
 #include "tests/support/snapshot_edits.h"
@@ -86,8 +87,79 @@ TEST(LoadSnapshot, NeedsTheHeadUnlessItIsTied) {
   const nlohmann::json drop = {{"op", "drop_tensor"}, {"tensor", "lm_head.weight"}};
   EXPECT_THROW(LoadEdited({drop}), Error);
   EXPECT_TRUE(LoadEdited({drop, SetConfig({"tie_word_embeddings"}, true)}).warnings.empty());
-  // A tied head that is stored all the same does no harm.
-  EXPECT_TRUE(LoadEdited({SetConfig({"tie_word_embeddings"}, true)}).warnings.empty());
+}
+
+// The stored bytes of the embedding of tiny-a, for use as its head.
+std::string EmbeddingHex() {
+  const testing::SafetensorsParts parts = testing::SplitSafetensors(
+      testing::ReadFile(SourcePath("tests/golden/snapshots/tiny-a/model.safetensors")));
+  const auto& place = parts.header.at("model.language_model.embed_tokens.weight")["data_offsets"];
+  std::string hex;
+  for (size_t i = place[0]; i < place[1].get<size_t>(); ++i) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    const auto byte = static_cast<unsigned char>(parts.data[i]);
+    hex += {kDigits[byte >> 4], kDigits[byte & 15]};
+  }
+  return hex;
+}
+
+// As in the reference, which ties only what is equal.
+TEST(LoadSnapshot, AStoredHeadThatDiffersFromTheEmbeddingIsKeptWhateverTheConfigSays) {
+  const nlohmann::json tied = SetConfig({"tie_word_embeddings"}, true);
+  const Snapshot differs = LoadEdited({tied});
+  EXPECT_FALSE(differs.config.text.tie_word_embeddings);
+  ASSERT_EQ(differs.warnings.size(), 1U);
+  EXPECT_NE(differs.warnings[0].find("tie_word_embeddings"), std::string::npos);
+  EXPECT_NE(differs.warnings[0].find("lm_head.weight"), std::string::npos);
+
+  nlohmann::json same_bytes = {
+      {"op", "set_tensor_bytes"}, {"tensor", "lm_head.weight"}, {"offset", 0}};
+  same_bytes["hex"] = EmbeddingHex();
+  const Snapshot equal = LoadEdited({tied, same_bytes});
+  EXPECT_TRUE(equal.config.text.tie_word_embeddings);
+  EXPECT_TRUE(equal.warnings.empty());
+
+  const nlohmann::json last_byte = {{"op", "set_tensor_bytes"},
+                                    {"tensor", "lm_head.weight"},
+                                    {"offset", 912 * 48 * 2 - 1},
+                                    {"hex", "12"}};
+  EXPECT_FALSE(LoadEdited({tied, same_bytes, last_byte}).config.text.tie_word_embeddings);
+}
+
+TEST(LoadSnapshot, AStoredHeadOfATiedModelMustHaveTheHeadsShape) {
+  const nlohmann::json turned = {{"op", "header_reverse_shape"}, {"tensor", "lm_head.weight"}};
+  try {
+    LoadEdited({turned, SetConfig({"text_config", "tie_word_embeddings"}, true)});
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.location().field, "lm_head.weight");
+  }
+}
+
+// Which product the head is only the checkpoint tells.
+TEST(LoadSnapshot, TheQuantizationPlanNamesTheHeadThatIsUsed) {
+  const auto refused = [](bool keep_head, const std::string& product) -> std::string {
+    const testing::TempFolder folder;
+    testing::CopySnapshot(SourcePath("tests/golden/snapshots/tiny-a"), folder);
+    testing::ApplyEdit(SetConfig({"tie_word_embeddings"}, true), folder);
+    folder.Write("platen.json", R"({"int8": {"groups": {")" + product + R"(": 64}}})");
+    if (!keep_head) {
+      testing::ApplyEdit({{"op", "drop_tensor"}, {"tensor", "lm_head.weight"}}, folder);
+    }
+    try {
+      LoadSnapshot(folder.path());
+      EXPECT_TRUE(InspectSnapshot(folder.path()).usable());
+      return "";
+    } catch (const Error& error) {
+      EXPECT_FALSE(InspectSnapshot(folder.path()).usable());
+      return error.location().field;
+    }
+  };
+  EXPECT_EQ(refused(true, "lm_head"), "");
+  EXPECT_EQ(refused(false, "lm_head"), "int8.groups.lm_head");
+  EXPECT_EQ(refused(false, "model.language_model.embed_tokens"), "");
+  EXPECT_EQ(refused(true, "model.language_model.embed_tokens"),
+            "int8.groups.model.language_model.embed_tokens");
 }
 
 TEST(LoadSnapshot, MixesFloatTypes) {
