@@ -1,9 +1,8 @@
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <string_view>
 
 #include "stages/discover.h"
+#include "stages/readers/file_kind.h"
 
 namespace platen {
 namespace {
@@ -59,14 +58,7 @@ bool NaturalLess(const std::string& a, const std::string& b) {
 }
 
 bool HasInputExtension(const std::string& name) {
-  static constexpr std::array<std::string_view, 15> kExtensions = {
-      "png", "jpg", "jpeg", "jpe", "jfif", "tif", "tiff", "webp", "bmp", "dib", "pnm", "pbm", "pgm",
-      "ppm", "pdf"};
-  const size_t dot = name.rfind('.');
-  if (dot == std::string::npos || dot == 0) return false;
-  std::string extension = name.substr(dot + 1);
-  for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return std::find(kExtensions.begin(), kExtensions.end(), extension) != kExtensions.end();
+  return KindOfName(name).cls == FileClass::kDocument;
 }
 
 }  // namespace platen

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "model/image.h"
+#include "stages/readers/file_kind.h"
 
 namespace platen {
 
@@ -27,15 +28,6 @@ struct ReadLimits {
   double pdf_page_timeout_s = 60;               // wall clock of one child process
   int64_t pdf_memory_bytes = int64_t{4} << 30;  // address space of one child process
 };
-
-enum class DocumentFormat { kUnknown, kPng, kJpeg, kTiff, kWebp, kBmp, kPnm, kPdf };
-
-// "PNG", "JPEG", ...; "unknown".
-const char* FormatName(DocumentFormat format);
-
-// Looks at the first bytes of a file. kUnknown for empty files and anything not read.
-// Throws Error(kInput) if the file cannot be opened or read.
-DocumentFormat DetectFormat(const std::string& path);
 
 struct PageImage {
   Image image;
