@@ -19,7 +19,7 @@ std::string Describe(const ErrorLocation& location, const std::string& reason) {
   if (location.place) append(", ", PlaceText(*location.place));
   append(": ", location.field);
   if (location.offset && !location.place) {
-    text += " (offset " + std::to_string(*location.offset) + ")";
+    text += (text.empty() ? "(offset " : " (offset ") + std::to_string(*location.offset) + ")";
   }
   append(": ", reason);
   return text;

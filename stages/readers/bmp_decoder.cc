@@ -9,8 +9,8 @@
 #include "model/support/checked.h"
 #include "stages/readers/byte_view.h"
 #include "stages/readers/decoders.h"
-#include "stages/readers/input_file.h"
 #include "stages/readers/pixels.h"
+#include "stages/readers/unreadable.h"
 
 namespace platen {
 namespace {
@@ -85,9 +85,13 @@ class BmpReader {
     std::copy_n(header.palette[index].begin(), 3, rgb);
   }
 
-  [[noreturn]] void Fail(const char* reason, uint64_t at) const {
-    ThrowUnreadable(path_, std::string("BMP: ") + reason, at);
+  [[noreturn]] void Fail(const char* what, uint64_t at) const {
+    ThrowDamaged(path_, at, "BMP", what);
   }
+  [[noreturn]] void FailUnread(const std::string& what) const {
+    ThrowUnreadable(path_, "BMP: " + what);
+  }
+  [[noreturn]] void FailCutOff() const { ThrowCutOff(path_, bytes_.size(), "BMP"); }
 
   const std::string& path_;
   std::span<const uint8_t> bytes_;
@@ -99,7 +103,7 @@ Header BmpReader::ReadHeader() const {
   if (header_bytes != kCoreHeaderBytes && (header_bytes < 16 || header_bytes > kMaxHeaderBytes)) {
     Fail("unknown header length", kFileHeaderBytes);
   }
-  if (!view_.Has(kFileHeaderBytes, header_bytes)) Fail("the file ends early", bytes_.size());
+  if (!view_.Has(kFileHeaderBytes, header_bytes)) FailCutOff();
   Header header;
   header.pixels_at = view_.U32(10);
   uint32_t num_colours = 0;
@@ -126,13 +130,15 @@ Header BmpReader::ReadHeader() const {
   const bool fields_fit =
       (header.compression == kBitFields || header.compression == kAlphaBitFields) &&
       (bits == 16 || bits == 32);
-  if (header.compression != kRgb && !rle_fits && !fields_fit) Fail("unknown compression", 30);
+  if (header.compression != kRgb && !rle_fits && !fields_fit) {
+    FailUnread("unknown compression " + std::to_string(header.compression));
+  }
   if (bits == 16 || bits == 32) {
     ReadFields(header_bytes, header);
   } else if (bits == 1 || bits == 2 || bits == 4 || bits == 8) {
     ReadPalette(header_bytes, num_colours, header);
   } else if (bits != 24) {
-    Fail("unknown number of bits per pixel", 28);
+    FailUnread("unknown number of bits per pixel: " + std::to_string(bits));
   }
   return header;
 }
@@ -144,7 +150,7 @@ void BmpReader::ReadFields(uint32_t header_bytes, Header& header) const {
     // The masks follow the 40 bytes of the first version, inside or after the header.
     const bool has_alpha = header.compression == kAlphaBitFields || header_bytes >= 56;
     const uint64_t masks_at = kFileHeaderBytes + kInfoHeaderBytes;
-    if (!view_.Has(masks_at, has_alpha ? 16 : 12)) Fail("the file ends early", bytes_.size());
+    if (!view_.Has(masks_at, has_alpha ? 16 : 12)) FailCutOff();
     for (size_t i = 0; i < 3; ++i) masks[i] = view_.U32(masks_at + 4 * i);
     masks[3] = has_alpha ? view_.U32(masks_at + 12) : 0;
   }
@@ -161,7 +167,7 @@ void BmpReader::ReadPalette(uint32_t header_bytes, uint32_t num_colours, Header&
     num_colours = static_cast<uint32_t>(
         std::min<uint64_t>(num_colours, (header.pixels_at - palette_at) / entry_bytes));
   }
-  if (!view_.Has(palette_at, num_colours * entry_bytes)) Fail("the file ends early", bytes_.size());
+  if (!view_.Has(palette_at, num_colours * entry_bytes)) FailCutOff();
   for (uint64_t i = 0; i < num_colours; ++i) {
     const uint8_t* entry = bytes_.data() + palette_at + i * entry_bytes;
     header.palette.push_back({entry[2], entry[1], entry[0]});
@@ -171,7 +177,7 @@ void BmpReader::ReadPalette(uint32_t header_bytes, uint32_t num_colours, Header&
 void BmpReader::CheckRows(const Header& header) const {
   if (header.is_run_length_coded()) return;
   const auto bytes = CheckedMul(header.row_bytes(), static_cast<size_t>(header.height));
-  if (!bytes || !view_.Has(header.pixels_at, *bytes)) Fail("the file ends early", bytes_.size());
+  if (!bytes || !view_.Has(header.pixels_at, *bytes)) FailCutOff();
 }
 
 void BmpReader::ReadPixels(const Header& header, bool on_white, Image& image) const {
@@ -263,7 +269,7 @@ void BmpReader::ReadRle(const Header& header, Image& image) const {
   }
   // Some writers leave out the end marker after the last row.
   const bool complete = row >= image.height || (row == image.height - 1 && x == image.width);
-  if (!complete) Fail("the file ends early", bytes_.size());
+  if (!complete) FailCutOff();
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "stages/readers/decoders.h"
 #include "stages/readers/input_file.h"
 #include "stages/readers/multi_page.h"
+#include "stages/readers/unreadable.h"
 
 namespace platen {
 namespace {

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "model/support/error.h"
+#include "stages/readers/unreadable.h"
 
 namespace platen {
 namespace {
@@ -16,11 +16,6 @@ namespace {
 std::string SystemMessage() { return std::generic_category().message(errno); }
 
 }  // namespace
-
-void ThrowUnreadable(const std::string& path, const std::string& reason,
-                     std::optional<uint64_t> offset) {
-  throw Error(ErrorKind::kInput, {.file = path, .field = {}, .offset = offset}, reason);
-}
 
 InputFile::InputFile(const std::string& path)
     // O_NONBLOCK: opening a named pipe must not wait for a writer.
@@ -53,7 +48,9 @@ size_t InputFile::ReadAt(uint64_t offset, std::span<uint8_t> buffer) const {
     if (n == 0) break;
     if (n < 0) {
       if (errno == EINTR) continue;
-      ThrowUnreadable(path_, "cannot read: " + SystemMessage(), offset + done);
+      const std::string message = SystemMessage();
+      ThrowUnreadable(path_,
+                      "cannot read at byte " + WithThousands(offset + done) + ": " + message);
     }
     done += static_cast<size_t>(n);
   }

@@ -3,16 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace platen {
-
-// Throws Error(kInput): "path: reason" or "path (offset N): reason".
-[[noreturn]] void ThrowUnreadable(const std::string& path, const std::string& reason,
-                                  std::optional<uint64_t> offset = {});
 
 // Owns the descriptor; moves, never copies. Reading is thread-safe.
 class InputFile {

@@ -13,8 +13,8 @@
 
 #include "stages/readers/decoders.h"
 #include "stages/readers/exif.h"
-#include "stages/readers/input_file.h"
 #include "stages/readers/pixels.h"
+#include "stages/readers/unreadable.h"
 
 namespace platen {
 namespace {
@@ -31,8 +31,9 @@ struct JpegState {
   jpeg_progress_mgr progress = {};
   jmp_buf on_error = {};
   char message[JMSG_LENGTH_MAX] = {};
-  char damage[JMSG_LENGTH_MAX] = {};  // first sign of damaged or missing pixels
+  char damage[JMSG_LENGTH_MAX] = {};  // first sign of damaged pixels, before the end of the bytes
   bool ended_early = false;           // libjpeg ran out of bytes
+  bool lost_pixels = false;           // ... while it needed them
 };
 
 JpegState& StateOf(j_common_ptr jpeg) { return *static_cast<JpegState*>(jpeg->client_data); }
@@ -60,7 +61,11 @@ void JpegOnMessage(j_common_ptr jpeg, int level) {
     case JWRN_ARITH_BAD_CODE:
     case JWRN_MUST_RESYNC:
     case JWRN_BOGUS_PROGRESSION:
-      if (state.damage[0] == 0) jpeg->err->format_message(jpeg, state.damage);
+      if (state.ended_early) {
+        state.lost_pixels = true;
+      } else if (state.damage[0] == 0) {
+        jpeg->err->format_message(jpeg, state.damage);
+      }
       break;
     default:
       break;  // harmless, such as bytes between markers
@@ -127,6 +132,7 @@ class JpegReader {
   ~JpegReader() { jpeg_destroy_decompress(&state_.jpeg); }
 
   void ReadHeader(std::span<const uint8_t> bytes) {
+    num_bytes_ = bytes.size();
     if (!JpegReadHeader(state_, bytes.data(), bytes.size())) Fail(state_.message);
   }
 
@@ -138,10 +144,9 @@ class JpegReader {
     if (state_.jpeg.out_color_space == JCS_CMYK) row.resize(static_cast<size_t>(width()) * 4);
     if (!JpegReadPixels(state_, row.data(), image.rgb.data())) Fail(state_.message);
     if (state_.damage[0] != 0) Fail(state_.damage);
-    // Of a file in one scan all pixels are there, or there would be damage: only the end marker is
-    // missing. Of several scans whole ones may be.
-    if (state_.ended_early && jpeg_has_multiple_scans(&state_.jpeg) != 0) {
-      Fail("the file ends early");
+    // Of a file in one scan only the end marker may be missing. Of several whole ones may be.
+    if (state_.lost_pixels || (state_.ended_early && jpeg_has_multiple_scans(&state_.jpeg) != 0)) {
+      Fail("");
     }
   }
 
@@ -163,11 +168,14 @@ class JpegReader {
   }
 
  private:
+  // What libjpeg says after the last byte is about bytes that it made up.
   [[noreturn]] void Fail(const char* reason) const {
+    if (state_.ended_early && state_.damage[0] == 0) ThrowCutOff(path_, num_bytes_, "JPEG");
     ThrowUnreadable(path_, "JPEG: " + std::string(reason));
   }
 
   const std::string& path_;
+  size_t num_bytes_ = 0;
   JpegState state_;
 };
 

@@ -32,10 +32,7 @@ PageImage ReadNumberedPage(const std::string& path, int index, int num_pages, Re
     return read_within_memory();
   } catch (const Error& error) {
     if (num_pages == 1) throw;
-    throw Error(error.kind(),
-                {.file = path,
-                 .field = "page " + std::to_string(index + 1),
-                 .offset = error.location().offset},
+    throw Error(error.kind(), {.file = path, .field = "page " + std::to_string(index + 1)},
                 error.reason());
   }
 }

@@ -8,9 +8,9 @@
 
 #include "stages/readers/child_process.h"
 #include "stages/readers/decoders.h"
-#include "stages/readers/input_file.h"
 #include "stages/readers/multi_page.h"
 #include "stages/readers/pixels.h"
+#include "stages/readers/unreadable.h"
 
 namespace platen {
 namespace {
@@ -18,6 +18,8 @@ namespace {
 constexpr size_t kMaxInfoBytes = 1 << 20;
 constexpr double kPointsPerInch = 72;
 constexpr size_t kMaxReasonBytes = 200;
+constexpr const char* kUnreadable = "not a readable PDF";
+constexpr const char* kNotRendered = "cannot be rendered";
 
 // A path that no program takes for an option or for standard input.
 std::string SafeArgument(const std::string& path) {
@@ -33,8 +35,20 @@ std::string FirstLine(std::string_view text) {
   return line;
 }
 
+// What poppler says is wrong: the first line that speaks of an error, without its label
+// ("Syntax Error (123): ", "Internal Error: ").
+std::string Complaint(std::string_view text) {
+  constexpr std::string_view kLabel = " Error";
+  const size_t label = text.find(kLabel);
+  if (label == std::string_view::npos) return FirstLine(text);
+  const size_t line = text.rfind('\n', label) + 1;  // npos + 1 is 0
+  const size_t colon = text.find(": ", label);
+  const bool is_label = colon < text.find('\n', label);
+  return FirstLine(text.substr(is_label ? colon + 2 : line));
+}
+
 std::string ReasonFor(const ChildResult& result, const std::string& program,
-                      const ReadLimits& limits) {
+                      const std::string& what_failed, const ReadLimits& limits) {
   switch (result.end) {
     case ChildResult::End::kTimedOut:
       return program + " took longer than " +
@@ -50,13 +64,17 @@ std::string ReasonFor(const ChildResult& result, const std::string& program,
   if (result.errors.find("Incorrect password") != std::string::npos) {
     return "the file is encrypted and needs a password";
   }
-  const std::string line = FirstLine(result.errors);
-  return line.empty() ? program + " failed with exit code " + std::to_string(result.code) : line;
+  const std::string line = Complaint(result.errors);
+  return what_failed + (line.empty() ? " (" + program + " failed with exit code " +
+                                           std::to_string(result.code) + ")"
+                                     : " (poppler: " + line + ")");
 }
 
-// Runs one of poppler's programs; a failure is an Error with its reason.
+// Runs one of poppler's programs; a failure is an Error with its reason, which is `what_failed` and
+// poppler's complaint where there is no better one.
 ChildResult RunPoppler(std::vector<std::string> arguments, const std::string& path,
-                       size_t max_output_bytes, const ReadLimits& limits) {
+                       const std::string& what_failed, size_t max_output_bytes,
+                       const ReadLimits& limits) {
   const std::string program = arguments[0];
   arguments.push_back(SafeArgument(path));
   ChildResult result;
@@ -70,7 +88,7 @@ ChildResult RunPoppler(std::vector<std::string> arguments, const std::string& pa
                     " (install poppler-utils)");
   }
   if (result.end != ChildResult::End::kExited || result.code != 0) {
-    ThrowUnreadable(path, "PDF: " + ReasonFor(result, program, limits));
+    ThrowUnreadable(path, ReasonFor(result, program, what_failed, limits));
   }
   return result;
 }
@@ -109,12 +127,12 @@ struct PixelSize {
 class PdfReader : public DocumentReader {
  public:
   PdfReader(const std::string& path, const ReadLimits& limits) : path_(path), limits_(limits) {
-    const ChildResult info = RunPoppler({"pdfinfo"}, path_, kMaxInfoBytes, limits_);
+    const ChildResult info = RunPoppler({"pdfinfo"}, path_, kUnreadable, kMaxInfoBytes, limits_);
     std::string_view value = FindValue(Text(info), "Pages:").value_or("");
     const double num_pages = TakeNumber(value);
-    if (!(num_pages >= 1)) ThrowUnreadable(path, "PDF: there are no pages in the file");
+    if (!(num_pages >= 1)) ThrowUnreadable(path, "there are no pages in the PDF");
     if (num_pages > limits.max_pages) {
-      ThrowUnreadable(path, "PDF: more than " + std::to_string(limits.max_pages) + " pages");
+      ThrowUnreadable(path, "has more than " + std::to_string(limits.max_pages) + " pages");
     }
     num_pages_ = static_cast<int>(num_pages);
   }
@@ -129,6 +147,7 @@ class PdfReader : public DocumentReader {
  private:
   PageImage Render(int page_number) const;
   PixelSize SizeOf(const std::string& page_number) const;
+  PageImage DecodeRendered(const std::vector<uint8_t>& ppm) const;
 
   std::string path_;
   ReadLimits limits_;
@@ -137,8 +156,8 @@ class PdfReader : public DocumentReader {
 
 // Size of the page's crop box as pdftoppm will render it, rounded up, before any rotation.
 PixelSize PdfReader::SizeOf(const std::string& page_number) const {
-  const ChildResult info =
-      RunPoppler({"pdfinfo", "-f", page_number, "-l", page_number}, path_, kMaxInfoBytes, limits_);
+  const ChildResult info = RunPoppler({"pdfinfo", "-f", page_number, "-l", page_number}, path_,
+                                      kUnreadable, kMaxInfoBytes, limits_);
   // "Page    7 size:  595.28 x 841.89 pts (A4)"
   const std::string padding(4 - std::min<size_t>(4, page_number.size()), ' ');
   const std::string label = "Page " + padding + page_number + " size:";
@@ -162,15 +181,26 @@ PageImage PdfReader::Render(int page_number) const {
   const size_t max_bytes = static_cast<size_t>((size.width + 1) * (size.height + 1)) * 3 + 64;
   const ChildResult result = RunPoppler({"pdftoppm", "-r", std::to_string(limits_.pdf_dpi), "-f",
                                          number, "-l", number, "-cropbox", "-singlefile"},
-                                        path_, max_bytes, limits_);
+                                        path_, kNotRendered, max_bytes, limits_);
   if (!Text(result).starts_with("P6")) {
-    const std::string line = FirstLine(result.errors);
-    ThrowUnreadable(path_, "PDF: the page was not rendered" + (line.empty() ? "" : ": " + line));
+    const std::string line = Complaint(result.errors);
+    ThrowUnreadable(path_,
+                    std::string(kNotRendered) + (line.empty() ? "" : " (poppler: " + line + ")"));
   }
-  PageImage page = DecodePnm({path_, result.output}, limits_);
+  PageImage page = DecodeRendered(result.output);
   page.dpi_x = page.dpi_y = limits_.pdf_dpi;
   page.warning = FirstLine(result.errors);
   return page;
+}
+
+// What is wrong with the image is not the file's fault.
+PageImage PdfReader::DecodeRendered(const std::vector<uint8_t>& ppm) const {
+  try {
+    return DecodePnm({path_, ppm}, limits_);
+  } catch (const Error& error) {
+    ThrowUnreadable(path_,
+                    std::string(kNotRendered) + " (pdftoppm's image: " + error.reason() + ")");
+  }
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "stages/readers/input_file.h"
+#include "stages/readers/unreadable.h"
 
 namespace platen {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "stages/readers/decoders.h"
 #include "stages/readers/exif.h"
-#include "stages/readers/input_file.h"
 #include "stages/readers/pixels.h"
+#include "stages/readers/unreadable.h"
 
 namespace platen {
 namespace {
@@ -26,6 +26,7 @@ struct PngState {
   const uint8_t* bytes = nullptr;
   size_t size = 0;
   size_t offset = 0;
+  bool ended_early = false;
   char message[160] = {};
 };
 
@@ -49,7 +50,10 @@ void PngOnWarning(png_structp, png_const_charp) {}
 
 void PngOnRead(png_structp png, png_bytep out, size_t length) {
   auto* state = static_cast<PngState*>(png_get_io_ptr(png));
-  if (length > state->size - state->offset) png_error(png, "the file ends early");
+  if (length > state->size - state->offset) {
+    state->ended_early = true;
+    png_error(png, "the file ends early");
+  }
   std::memcpy(out, state->bytes + state->offset, length);
   state->offset += length;
 }
@@ -149,7 +153,8 @@ class PngReader {
 
  private:
   [[noreturn]] void Fail() const {
-    ThrowUnreadable(path_, "PNG: " + std::string(state_.message), state_.offset);
+    if (state_.ended_early) ThrowCutOff(path_, state_.size, "PNG");
+    ThrowDamaged(path_, state_.offset, "PNG", state_.message);
   }
 
   const std::string& path_;

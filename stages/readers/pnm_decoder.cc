@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "stages/readers/decoders.h"
-#include "stages/readers/input_file.h"
 #include "stages/readers/pixels.h"
+#include "stages/readers/unreadable.h"
 
 namespace platen {
 namespace {
@@ -40,7 +40,7 @@ class Parser {
       }
     }
     if (!header.is_text()) {
-      if (at_ >= bytes_.size()) Fail("the file ends early");
+      if (at_ >= bytes_.size()) FailCutOff();
       if (std::isspace(bytes_[at_++]) == 0) Fail("no white space after the header");
     }
     return header;
@@ -49,9 +49,10 @@ class Parser {
   // A decimal number after white space and comments.
   int64_t ReadNumber(const char* what) {
     SkipSpace();
-    if (at_ >= bytes_.size()) Fail("the file ends early");
-    if (std::isdigit(bytes_[at_]) == 0)
+    if (at_ >= bytes_.size()) FailCutOff();
+    if (std::isdigit(bytes_[at_]) == 0) {
       Fail(std::string("no number where the ") + what + " belongs");
+    }
     int64_t value = 0;
     while (at_ < bytes_.size() && std::isdigit(bytes_[at_]) != 0) {
       value = std::min<int64_t>(value * 10 + (bytes_[at_++] - '0'), INT32_MAX);
@@ -62,21 +63,22 @@ class Parser {
   // A pixel of a text bitmap: one digit, white space not needed.
   bool ReadBit() {
     SkipSpace();
-    if (at_ >= bytes_.size()) Fail("the file ends early");
+    if (at_ >= bytes_.size()) FailCutOff();
     const uint8_t digit = bytes_[at_++];
     if (digit != '0' && digit != '1') Fail("a pixel is neither 0 nor 1");
     return digit == '1';
   }
 
   std::span<const uint8_t> ReadBytes(size_t length) {
-    if (at_ > bytes_.size() || length > bytes_.size() - at_) Fail("the file ends early");
+    if (at_ > bytes_.size() || length > bytes_.size() - at_) FailCutOff();
     at_ += length;
     return bytes_.subspan(at_ - length, length);
   }
 
   [[noreturn]] void Fail(const std::string& reason) const {
-    ThrowUnreadable(path_, "PNM: " + reason, std::min(at_, bytes_.size()));
+    ThrowDamaged(path_, std::min(at_, bytes_.size()), "PNM", reason);
   }
+  [[noreturn]] void FailCutOff() const { ThrowCutOff(path_, bytes_.size(), "PNM"); }
 
  private:
   void SkipSpace() {
@@ -135,7 +137,7 @@ PageImage DecodePnm(const EncodedImage& file, const ReadLimits& limits) {
   // A sample takes at least a bit (binary bitmaps) or a byte, so short files need no memory.
   const size_t num_samples = static_cast<size_t>(header.width * header.height) * header.channels();
   if (file.bytes.size() < (header.kind == 4 ? num_samples / 8 : num_samples)) {
-    ThrowUnreadable(file.path, "PNM: the file ends early", file.bytes.size());
+    ThrowCutOff(file.path, file.bytes.size(), "PNM");
   }
   PageImage page;
   page.image = Image(static_cast<int>(header.width), static_cast<int>(header.height));

@@ -1,10 +1,10 @@
 #include "stages/readers/tiff_directories.h"
 
 #include <array>
-#include <optional>
 #include <set>
 
 #include "stages/readers/byte_view.h"
+#include "stages/readers/unreadable.h"
 
 namespace platen {
 namespace {
@@ -25,18 +25,21 @@ struct Layout {
 };
 
 struct Directory {
+  std::string damage;  // why it cannot be read; empty if it can
   uint32_t subfile_type = 0;
   uint64_t next_offset = 0;
 };
 
 Layout ReadLayout(const InputFile& file) {
   std::array<uint8_t, 16> head = {};
-  if (file.ReadAt(0, head) < 8) ThrowUnreadable(file.path(), "TIFF: the file ends early");
+  const size_t head_bytes = file.ReadAt(0, head);
+  if (head_bytes < 8) ThrowCutOff(file.path(), file.size(), "TIFF");
   Layout layout;
   layout.order = head[0] == 'M' ? ByteOrder::kBig : ByteOrder::kLittle;
   const ByteView view(head, layout.order);
   if (view.U16(2) == 43) {
-    if (view.U16(4) != 8) ThrowUnreadable(file.path(), "TIFF: unknown offset size", 4);
+    if (view.U16(4) != 8) ThrowUnreadable(file.path(), "TIFF: unknown offset size");
+    if (head_bytes < head.size()) ThrowCutOff(file.path(), file.size(), "TIFF");
     return {layout.order, view.U64(8), 8, 20, 8};
   }
   layout.first_offset = view.U32(4);
@@ -47,20 +50,23 @@ uint64_t ReadNumber(const ByteView& view, uint64_t at, uint64_t num_bytes) {
   return num_bytes == 2 ? view.U16(at) : num_bytes == 4 ? view.U32(at) : view.U64(at);
 }
 
-// Nothing if it does not lie inside the file.
-std::optional<Directory> ReadDirectory(const InputFile& file, const Layout& layout,
-                                       uint64_t offset) {
+Directory ReadDirectory(const InputFile& file, const Layout& layout, uint64_t offset) {
+  Directory directory;
+  directory.damage = CutOffReason(file.size(), "TIFF");
   std::array<uint8_t, 8> count_bytes = {};
   if (offset >= file.size() ||
       file.ReadAt(offset, std::span(count_bytes).first(layout.count_bytes)) < layout.count_bytes) {
-    return std::nullopt;
+    return directory;
   }
   const uint64_t count = ReadNumber(ByteView(count_bytes, layout.order), 0, layout.count_bytes);
-  if (count == 0 || count > kMaxEntries) return std::nullopt;
+  if (count == 0 || count > kMaxEntries) {
+    directory.damage = "TIFF: a page's directory is damaged";
+    return directory;
+  }
   std::vector<uint8_t> body(count * layout.entry_bytes + layout.offset_bytes);
-  if (file.ReadAt(offset + layout.count_bytes, body) < body.size()) return std::nullopt;
+  if (file.ReadAt(offset + layout.count_bytes, body) < body.size()) return directory;
+  directory.damage.clear();
   const ByteView view(body, layout.order);
-  Directory directory;
   for (uint64_t i = 0; i < count; ++i) {
     const uint64_t entry = i * layout.entry_bytes;
     if (view.U16(entry) != kTagNewSubfileType) continue;
@@ -80,20 +86,20 @@ TiffDirectories ListTiffDirectories(const InputFile& file, int max_pages) {
   std::set<uint64_t> seen;
   for (uint64_t offset = layout.first_offset; offset != 0;) {
     if (!seen.insert(offset).second) {
-      pages.damage = "the chain of pages runs in a circle";
+      pages.damage = "TIFF: the chain of pages runs in a circle";
       break;
     }
     if (seen.size() > static_cast<size_t>(max_pages)) {
-      ThrowUnreadable(file.path(), "TIFF: more than " + std::to_string(max_pages) + " pages");
+      ThrowUnreadable(file.path(), "has more than " + std::to_string(max_pages) + " pages");
     }
-    const std::optional<Directory> directory = ReadDirectory(file, layout, offset);
-    if (!directory) {
-      pages.damage = "the file ends early or its directory is damaged";
+    const Directory directory = ReadDirectory(file, layout, offset);
+    if (!directory.damage.empty()) {
+      pages.damage = directory.damage;
       break;
     }
-    const bool is_page = (directory->subfile_type & (kReducedImage | kMask)) == 0;
+    const bool is_page = (directory.subfile_type & (kReducedImage | kMask)) == 0;
     (is_page ? pages.offsets : others).push_back(offset);
-    offset = directory->next_offset;
+    offset = directory.next_offset;
   }
   // A file of reduced images alone shows them; behind a broken chain the real page may be missing,
   // and its thumbnail must not take its place.

@@ -11,7 +11,7 @@ namespace platen {
 
 struct TiffDirectories {
   std::vector<uint64_t> offsets;  // of the pages, in file order
-  std::string damage;             // why the chain stops before its end; empty if it does not
+  std::string damage;  // a reason why the chain stops before its end; empty if it does not
 };
 
 // Follows the chain without decoding anything. Thumbnails and masks are left out, unless the file

@@ -4,6 +4,7 @@
 #include "stages/readers/multi_page.h"
 #include "stages/readers/tiff_directories.h"
 #include "stages/readers/tiff_page.h"
+#include "stages/readers/unreadable.h"
 
 namespace platen {
 namespace {
@@ -14,7 +15,7 @@ class TiffReader : public DocumentReader {
       : path_(path),
         limits_(limits),
         pages_(ListTiffDirectories(InputFile(path), limits.max_pages)) {
-    if (num_pages() == 0) ThrowUnreadable(path, "TIFF: there are no pages in the file");
+    if (num_pages() == 0) ThrowUnreadable(path, "there are no pages in the TIFF");
   }
 
   DocumentFormat format() const override { return DocumentFormat::kTiff; }
@@ -27,7 +28,7 @@ class TiffReader : public DocumentReader {
   PageImage ReadPage(int index) const override {
     return ReadNumberedPage(path_, index, num_pages(), [this, index] {
       const size_t i = static_cast<size_t>(index);
-      if (i >= pages_.offsets.size()) ThrowUnreadable(path_, "TIFF: " + pages_.damage);
+      if (i >= pages_.offsets.size()) ThrowUnreadable(path_, pages_.damage);
       const InputFile file(path_);
       return ReadTiffPage(file, pages_.offsets[i], limits_);
     });

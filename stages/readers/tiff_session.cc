@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "model/support/error.h"
+#include "stages/readers/unreadable.h"
 
 namespace platen {
 namespace {
@@ -51,6 +52,7 @@ tmsize_t TiffRead(thandle_t handle, void* buffer, tmsize_t length) {
     const size_t n = state->file->ReadAt(
         state->position, {static_cast<uint8_t*>(buffer), static_cast<size_t>(length)});
     state->position += n;
+    if (n < static_cast<size_t>(length)) state->ended_early = true;
     return static_cast<tmsize_t>(n);
   } catch (const Error& error) {  // must not pass through libtiff
     state->error = error.reason();
@@ -120,6 +122,7 @@ void TiffSession::Fail(const std::string& reason) const {
 }
 
 void TiffSession::FailDamaged(const std::string& reason) const {
+  if (state_.ended_early) ThrowCutOff(path(), state_.file->size(), "TIFF");
   Fail(state_.error.empty() ? reason : state_.error);
 }
 

@@ -34,7 +34,8 @@ class TiffSession {
     return value;
   }
 
-  // Throws Error(kInput) with libtiff's first complaint, or `reason` if it had none.
+  // Throws Error(kInput): the file is cut off, or libtiff's first complaint, or `reason` if it had
+  // none.
   [[noreturn]] void FailDamaged(const std::string& reason) const;
   void FailIfDamaged() const {
     if (!state_.error.empty()) FailDamaged("");
@@ -48,6 +49,7 @@ class TiffSession {
     uint64_t position = 0;
     std::string error;
     std::string warning;
+    bool ended_early = false;  // libtiff asked for bytes behind the end of the file
   };
 
  private:

@@ -9,16 +9,14 @@
 #include "stages/readers/byte_view.h"
 #include "stages/readers/decoders.h"
 #include "stages/readers/exif.h"
-#include "stages/readers/input_file.h"
 #include "stages/readers/pixels.h"
+#include "stages/readers/unreadable.h"
 
 namespace platen {
 namespace {
 
 const char* StatusText(VP8StatusCode status) {
   switch (status) {
-    case VP8_STATUS_NOT_ENOUGH_DATA:
-      return "the file ends early";
     case VP8_STATUS_OUT_OF_MEMORY:
       return "out of memory";
     case VP8_STATUS_UNSUPPORTED_FEATURE:
@@ -26,6 +24,19 @@ const char* StatusText(VP8StatusCode status) {
     default:
       return "the data is corrupt";
   }
+}
+
+// The first eight bytes say how many follow. libwebp takes some ends of data for damage.
+bool IsCutOff(std::span<const uint8_t> bytes) {
+  return bytes.size() < 8 || ByteView(bytes, ByteOrder::kLittle).U32(4) > bytes.size() - 8;
+}
+
+void FailIfNotOk(VP8StatusCode status, const EncodedImage& file) {
+  if (status == VP8_STATUS_OK) return;
+  if (status == VP8_STATUS_NOT_ENOUGH_DATA || IsCutOff(file.bytes)) {
+    ThrowCutOff(file.path, file.bytes.size(), "WebP");
+  }
+  ThrowUnreadable(file.path, std::string("WebP: ") + StatusText(status));
 }
 
 // Content of the first chunk with this four-letter name; empty if there is none.
@@ -50,9 +61,7 @@ PageImage DecodeWebp(const EncodedImage& file, const ReadLimits& limits) {
   const std::span<const uint8_t> bytes = file.bytes;
   WebPDecoderConfig config;
   if (WebPInitDecoderConfig(&config) == 0) ThrowUnreadable(file.path, "WebP: library mismatch");
-  VP8StatusCode status = WebPGetFeatures(bytes.data(), bytes.size(), &config.input);
-  if (status != VP8_STATUS_OK)
-    ThrowUnreadable(file.path, std::string("WebP: ") + StatusText(status));
+  FailIfNotOk(WebPGetFeatures(bytes.data(), bytes.size(), &config.input), file);
   if (config.input.has_animation != 0) {
     ThrowUnreadable(file.path, "WebP: animations are not read, only still images");
   }
@@ -70,9 +79,7 @@ PageImage DecodeWebp(const EncodedImage& file, const ReadLimits& limits) {
   config.output.u.RGBA.size = out.size();
   config.output.u.RGBA.stride =
       static_cast<int>(out.size() / static_cast<size_t>(page.image.height));
-  status = WebPDecode(bytes.data(), bytes.size(), &config);
-  if (status != VP8_STATUS_OK)
-    ThrowUnreadable(file.path, std::string("WebP: ") + StatusText(status));
+  FailIfNotOk(WebPDecode(bytes.data(), bytes.size(), &config), file);
   if (on_white) RgbaOnWhite(rgba.data(), num_pixels, page.image.rgb.data());
 
   const ExifFacts exif = ParseExif(FindChunk(bytes, "EXIF"));

@@ -11,6 +11,7 @@
 
 #include "model/support/error.h"
 #include "stages/readers/document_reader.h"
+#include "stages/readers/unreadable.h"
 #include "tests/support/images.h"
 #include "tests/support/temp_files.h"
 
@@ -163,6 +164,36 @@ TEST(BadFiles, ATiffWithTooManyPagesIsRefused) {
                        "more than 2 pages"));
 }
 
+// The reason stands alone in outputs, without the file's name.
+TEST(BadFiles, FilesCutShortSayWhereTheyEnd) {
+  const TempFolder folder;
+  const std::pair<const char*, const char*> kSamples[] = {
+      {"rgb8.png", "PNG"},          {"rgb8.interlaced.png", "PNG"}, {"gray.jpg", "JPEG"},
+      {"progressive.jpg", "JPEG"},  {"cmyk.jpg", "JPEG"},           {"restarts.jpg", "JPEG"},
+      {"rgb8.tif", "TIFF"},         {"rgb8.lzw.tif", "TIFF"},       {"rgb8.tiles.tif", "TIFF"},
+      {"rgb8.deflate.tif", "TIFF"}, {"jpeg.rgb.tif", "TIFF"},       {"bits1.g4.tif", "TIFF"},
+      {"cmyk.tif", "TIFF"},         {"lossy.webp", "WebP"},         {"lossless.webp", "WebP"},
+      {"alpha.webp", "WebP"},       {"bits24.bmp", "BMP"},          {"rle8.bmp", "BMP"}};
+  for (const auto& [sample, format] : kSamples) {
+    const Bytes whole = ReadBytes(SourcePath(std::string("tests/data/images/") + sample));
+    for (const int percent : {20, 60, 80}) {
+      const size_t size = whole.size() * static_cast<size_t>(percent) / 100;
+      const std::string path = folder.Write("cut", std::span(whole).first(size));
+      EXPECT_EQ(ErrorOf(path),
+                path + ": cut off at byte " + WithThousands(size) + " (" + format + ")")
+          << sample;
+    }
+  }
+}
+
+TEST(BadFiles, DamageSaysWhereItIs) {
+  const TempFolder folder;
+  Bytes png = ReadBytes(SourcePath("tests/data/images/rgb8.png"));
+  png[20] ^= 1;  // inside the header, which has a checksum
+  const std::string path = folder.Write("a.png", png);
+  EXPECT_EQ(ErrorOf(path), path + ": damaged at byte 33 (PNG: IHDR: CRC error)");
+}
+
 // A file cut short is an error, or lacks no pixel (what was cut was not needed for them).
 TEST(BadFiles, EveryPrefixOfEverySampleIsAnErrorOrHasEveryPixel) {
   const TempFolder folder;
@@ -248,7 +279,7 @@ TEST(BadFiles, AChainOfTiffPagesThatBreaksOffIsAnErrorOfOneMorePage) {
   const Outcome beyond = with_next(0xFFFFFF00);
   ASSERT_EQ(beyond.pages.size(), 2U);
   EXPECT_TRUE(beyond.pages[0].has_value());
-  EXPECT_TRUE(Contains(beyond.error, "page 2: TIFF: the file ends early")) << beyond.error;
+  EXPECT_TRUE(Contains(beyond.error, "page 2: cut off at byte ")) << beyond.error;
   const Outcome circle = with_next(first);
   ASSERT_EQ(circle.pages.size(), 2U);
   EXPECT_TRUE(circle.pages[0].has_value());

@@ -114,7 +114,10 @@ TEST(Pdf, AnEncryptedFileNeedsAPasswordUnlessItOpensWithoutOne) {
 TEST(Pdf, BrokenFilesGiveAReason) {
   const TempFolder folder;
   const std::string error = ErrorOf(folder.Write("a.pdf", "%PDF-1.4\nnothing else"));
-  EXPECT_TRUE(Contains(error, "a.pdf: PDF: Syntax")) << error;
+  EXPECT_TRUE(
+      error.ends_with("a.pdf: not a readable PDF (poppler: Couldn't find trailer "
+                      "dictionary)"))
+      << error;
   const Bytes whole = ReadBytes(kSamples + "two_pages.pdf");
   for (size_t size = 10; size < whole.size(); size += whole.size() / 5) {
     // Any outcome but a foreign exception; poppler repairs some.
@@ -178,7 +181,7 @@ TEST(Pdf, ARendererThatHangsIsEnded) {
   ReadLimits limits;
   limits.pdf_page_timeout_s = 0.3;
   const std::string error = ErrorOf(kSamples + "two_pages.pdf", limits);
-  EXPECT_TRUE(Contains(error, "page 1: PDF: pdftoppm took longer than 1 s")) << error;
+  EXPECT_TRUE(Contains(error, "page 1: pdftoppm took longer than 1 s")) << error;
   EXPECT_TRUE(NoChildrenLeft());
 }
 
@@ -194,13 +197,15 @@ TEST(Pdf, ARendererThatCrashesOrTalksNonsenseGivesAReason) {
   programs.Write("pdftoppm", "kill -SEGV $$\n");
   EXPECT_TRUE(Contains(ErrorOf(kSamples + "two_pages.pdf"), "died of signal 11"));
   programs.Write("pdftoppm", "echo what a mess >&2; echo more >&2; exit 7\n");
-  EXPECT_TRUE(Contains(ErrorOf(kSamples + "two_pages.pdf"), "page 1: PDF: what a mess"));
+  EXPECT_TRUE(Contains(ErrorOf(kSamples + "two_pages.pdf"),
+                       "page 1: cannot be rendered (poppler: what a mess)"));
   programs.Write("pdftoppm", "exit 7\n");
   EXPECT_TRUE(Contains(ErrorOf(kSamples + "two_pages.pdf"), "failed with exit code 7"));
   programs.Write("pdftoppm", "echo nothing of use\n");
-  EXPECT_TRUE(Contains(ErrorOf(kSamples + "two_pages.pdf"), "the page was not rendered"));
+  EXPECT_TRUE(Contains(ErrorOf(kSamples + "two_pages.pdf"), "page 1: cannot be rendered"));
   programs.Write("pdftoppm", "echo P6 4 4 255; echo x\n");
-  EXPECT_TRUE(Contains(ErrorOf(kSamples + "two_pages.pdf"), "the file ends early"));
+  EXPECT_TRUE(Contains(ErrorOf(kSamples + "two_pages.pdf"),
+                       "page 1: cannot be rendered (pdftoppm's image: cut "));
   programs.Write("pdfinfo", "echo Pages: none\n");
   EXPECT_TRUE(Contains(ErrorOf(kSamples + "two_pages.pdf"), "there are no pages"));
 }

@@ -57,19 +57,21 @@ TEST(Pnm, WhatFollowsTheImageIsIgnored) {
 }
 
 TEST(Pnm, BadFilesSayWhatIsWrongAndWhere) {
-  EXPECT_EQ(Decode("P5 1 1 255\n"), "a.pnm (offset 11): PNM: the file ends early");
-  EXPECT_EQ(Decode("P6 2 2 255\n12345678901"), "a.pnm (offset 17): PNM: the file ends early");
-  EXPECT_EQ(Decode("P5 1"), "a.pnm (offset 4): PNM: the file ends early");
-  EXPECT_EQ(Decode("P2 1 x 255\n1"), "a.pnm (offset 5): PNM: no number where the height belongs");
+  EXPECT_EQ(Decode("P5 1 1 255\n"), "a.pnm: cut off at byte 11 (PNM)");
+  EXPECT_EQ(Decode("P6 2 2 255\n12345678901"), "a.pnm: cut off at byte 22 (PNM)");
+  EXPECT_EQ(Decode("P5 1"), "a.pnm: cut off at byte 4 (PNM)");
+  EXPECT_EQ(Decode("P2 1 x 255\n1"),
+            "a.pnm: damaged at byte 5 (PNM: no number where the height belongs)");
   EXPECT_EQ(Decode("P2 1 1 0 1"),
-            "a.pnm (offset 8): PNM: the number of levels is not between 1 and 65535");
-  EXPECT_EQ(Decode("P2 1 1 9 10"), "a.pnm (offset 11): PNM: a sample is above the highest level");
+            "a.pnm: damaged at byte 8 (PNM: the number of levels is not between 1 and 65535)");
+  EXPECT_EQ(Decode("P2 1 1 9 10"),
+            "a.pnm: damaged at byte 11 (PNM: a sample is above the highest level)");
   EXPECT_EQ(Decode("P5 1 1 9\n\x0A"),
-            "a.pnm (offset 10): PNM: a sample is above the highest level");
-  EXPECT_EQ(Decode("P1 1 1 7"), "a.pnm (offset 8): PNM: a pixel is neither 0 nor 1");
+            "a.pnm: damaged at byte 10 (PNM: a sample is above the highest level)");
+  EXPECT_EQ(Decode("P1 1 1 7"), "a.pnm: damaged at byte 8 (PNM: a pixel is neither 0 nor 1)");
   EXPECT_EQ(Decode("P5 0 5 255\n"), "a.pnm: the image is empty (0x5 pixels)");
   EXPECT_EQ(Decode("P6 9 9 65536\n123"),
-            "a.pnm (offset 12): PNM: the number of levels is not between 1 and 65535");
+            "a.pnm: damaged at byte 12 (PNM: the number of levels is not between 1 and 65535)");
 }
 
 TEST(Pnm, EveryPrefixIsAnErrorThatNamesTheFile) {
