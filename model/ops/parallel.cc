@@ -3,6 +3,7 @@
 #include <tbb/parallel_for.h>
 #include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
+#include <tbb/task_group.h>
 
 #include <atomic>
 
@@ -12,10 +13,13 @@
 namespace platen {
 namespace {
 
+// A context of its own: as part of the caller's, which is the flow graph's in a run, the loop would
+// be cancelled with it when some other node throws, and return with bodies undone and no word of it.
 void RunLoop(int64_t n, IndexFunction body) {
+  tbb::task_group_context context(tbb::task_group_context::isolated);
   tbb::this_task_arena::isolate([&] {
     tbb::parallel_for(
-        int64_t{0}, n, [&](int64_t i) { body(i); }, tbb::simple_partitioner());
+        int64_t{0}, n, [&](int64_t i) { body(i); }, tbb::simple_partitioner(), context);
   });
 }
 

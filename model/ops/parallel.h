@@ -23,7 +23,8 @@ class IndexFunction {
 // all are done. The caller takes part, and while it waits it runs only iterations of this loop, so
 // that a decode step is never delayed by a page that happens to be decoded nearby. Bodies must
 // write to disjoint places; the result must not depend on which thread runs what. The first
-// exception of a body is rethrown.
+// exception of a body is rethrown and stops bodies that have not begun; nothing else does, whatever
+// becomes of the work that the call is part of.
 void ParallelFor(int64_t n, IndexFunction body);
 
 // Threads that may take part in a loop of this thread's.
