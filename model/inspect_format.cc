@@ -4,16 +4,10 @@
 #include <sstream>
 
 #include "model/inspect.h"
+#include "model/support/grouped.h"
 
 namespace platen {
 namespace {
-
-// 1234567 -> "1,234,567".
-std::string Grouped(int64_t number) {
-  std::string digits = std::to_string(number);
-  for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
-  return digits;
-}
 
 // "1 tensor", "2 tensors".
 std::string Counted(int64_t count, const char* what) {

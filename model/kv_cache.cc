@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cerrno>
 #include <cstring>
 #include <limits>
 #include <string>
 
+#include "model/support/ceil_div.h"
 #include "model/support/error.h"
+#include "model/support/grouped.h"
 
 namespace platen {
 namespace {
@@ -40,8 +43,10 @@ KvPool::KvPool(const TextConfig& config, KvType type, int block_tokens, int64_t 
   void* mapped = mmap(nullptr, size, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) {
-    throw Error(ErrorKind::kEnvironment, {.file = {}, .field = "kv_cache"},
-                "cannot reserve " + std::to_string(size) + " bytes");
+    const std::string why = std::strerror(errno);
+    throw Error(ErrorKind::kEnvironment, {.file = {}, .field = "the attention cache"},
+                "cannot reserve " + Grouped(CeilDiv(static_cast<int64_t>(size), 1 << 20)) +
+                    " MiB of address space (" + why + "); give a smaller --kv-cache-mib");
   }
   madvise(mapped, size, MADV_HUGEPAGE);  // a wish; without it decoding reads a tenth slower
   memory_ = static_cast<std::byte*>(mapped);
