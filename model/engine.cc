@@ -68,10 +68,10 @@ struct Engine::Impl {
     stats.accepted_at.assign(static_cast<size_t>(options.draft_length), 0);
   }
 
-  // Rows the sequence may write at worst: prompt, answer, and drafts beyond the last token.
-  int64_t WorstCaseTokens(const Sequence& s) const {
-    return s.prompt_len() + s.max_new_tokens + options.draft_length + 1;
-  }
+  // Rows the sequence may write at worst: the prompt, and the answer without its last token, which
+  // is decided and never read. Drafts do not count: none is made that the limit on tokens would not
+  // let stand (PlannedDrafts), and whether a request is taken must not depend on speculation.
+  static int64_t WorstCaseRows(const Sequence& s) { return s.prompt_len() + s.max_new_tokens - 1; }
 
   void DecideFirstToken(Sequence& s, MatView logits_row);
   bool Decide(Sequence& s, TokenId token, float probability);
@@ -133,7 +133,7 @@ std::unique_ptr<Sequence> Engine::Prepare(Request request) const {
   s->result.image_tokens = image_tokens;
   Restart(*s);
 
-  const int64_t worst = impl_->WorstCaseTokens(*s);
+  const int64_t worst = Impl::WorstCaseRows(*s);
   const int64_t positions = impl_->model.config().text.max_positions;
   if (worst > positions) {
     throw Error(ErrorKind::kInput, {},
@@ -177,7 +177,7 @@ void Engine::EncodeImages(std::span<Sequence* const> sequences) const {
 // ------------------------------------------------------------------------------------- prefill
 
 bool Engine::TryReserve(Sequence& sequence) {
-  return impl_->pool.Take(impl_->pool.BlocksFor(impl_->WorstCaseTokens(sequence)), sequence.blocks);
+  return impl_->pool.Take(impl_->pool.BlocksFor(Impl::WorstCaseRows(sequence)), sequence.blocks);
 }
 
 void Engine::Prefill(std::span<Sequence* const> sequences) {

@@ -64,7 +64,8 @@ struct EngineOptions {
   int kv_block_tokens = 32;    // tests use 16 to hit boundaries often
   MtpConvention mtp_convention;
   // Draft to the full length even where the token limit or a drafted stop token makes the rest
-  // useless; comparisons with the reference need it.
+  // useless, as far as the blocks reach that the sequence holds anyway; comparisons with the
+  // reference need it.
   bool full_drafts = false;
   // Draft as many tokens as pay just now, at most draft_length; see draft_planner.h. Changes the
   // speed, never a token.

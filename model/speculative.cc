@@ -101,10 +101,14 @@ void Drafter::WarmUp(std::span<Sequence* const> sequences, const RowBatch& batch
 
 int Drafter::PlannedDrafts(const Sequence& s) const {
   if (!enabled()) return 0;
-  if (options_.full_drafts) return options_.draft_length;
   // The round decides one token more than it accepts.
   const int64_t useful = s.max_new_tokens - s.num_decided() - 1;
-  return static_cast<int>(std::clamp<int64_t>(useful, 0, options_.draft_length));
+  // Rows behind the anchor's that have a place in the sequence's blocks.
+  const int64_t room =
+      static_cast<int64_t>(s.blocks.size()) * pool_.block_tokens() - s.cache_len - 1;
+  const int64_t most = options_.full_drafts ? room : useful;
+  assert(useful <= room);
+  return static_cast<int>(std::clamp<int64_t>(most, 0, options_.draft_length));
 }
 
 bool Drafter::WantsMore(const Proposal& p) const {

@@ -84,15 +84,21 @@ struct Recorder {
   }
 };
 
-// Runs one request from start to end. Decided tokens, stop token included, are in
-// sequence->tokens after the prompt.
-inline std::unique_ptr<Sequence> RunToEnd(Engine& engine, Request request) {
+// Prefills one request and hands it over; it belongs to the engine then.
+inline Sequence* Start(Engine& engine, Request request) {
   std::unique_ptr<Sequence> sequence = engine.Prepare(std::move(request));
   Sequence* raw = sequence.get();
   engine.EncodeImages(std::span(&raw, 1));
   if (!engine.TryReserve(*raw)) throw std::runtime_error("no KV blocks");
   engine.Prefill(std::span(&raw, 1));
   engine.Submit(std::move(sequence));
+  return raw;
+}
+
+// Runs one request from start to end. Decided tokens, stop token included, are in
+// sequence->tokens after the prompt.
+inline std::unique_ptr<Sequence> RunToEnd(Engine& engine, Request request) {
+  Start(engine, std::move(request));
   for (;;) {
     auto finished = engine.Step();
     if (!finished.empty()) return std::move(finished.front());
