@@ -274,6 +274,14 @@ void BmpReader::ReadRle(const Header& header, Image& image) const {
 
 }  // namespace
 
+ImageSize BmpSize(const InputFile& file) {
+  // The longest header with the largest palette.
+  constexpr size_t kMostBytes = kFileHeaderBytes + kMaxHeaderBytes + 256 * 4;
+  const std::vector<uint8_t> head = file.ReadFirst(kMostBytes);
+  const Header header = BmpReader({file.path(), head}).ReadHeader();
+  return {header.width, header.height};
+}
+
 PageImage DecodeBmp(const EncodedImage& file, const ReadLimits& limits) {
   const BmpReader reader(file);
   const Header header = reader.ReadHeader();

@@ -20,6 +20,7 @@ class ByteView {
   uint16_t U16(uint64_t at) const { return static_cast<uint16_t>(Read(at, 2)); }
   uint32_t U32(uint64_t at) const { return static_cast<uint32_t>(Read(at, 4)); }
   uint64_t U64(uint64_t at) const { return Read(at, 8); }
+  uint8_t U8(uint64_t at) const { return static_cast<uint8_t>(Read(at, 1)); }
   int32_t I32(uint64_t at) const { return static_cast<int32_t>(U32(at)); }
 
  private:

@@ -3,6 +3,9 @@
 // All are pure functions of their input and may run in several threads at once. They throw
 // Error(kInput) naming `path` (used for nothing else) for anything they cannot decode, print
 // nothing, and check the size in the header against `limits` before they allocate.
+//
+// The functions for sizes read the header alone, at most some 64 KiB of the file. They throw
+// Error(kInput) if it is damaged; whether the size is a sensible one is not checked.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +13,7 @@
 #include <string>
 
 #include "stages/readers/document_reader.h"
+#include "stages/readers/input_file.h"
 
 namespace platen {
 
@@ -23,5 +27,11 @@ PageImage DecodeJpeg(const EncodedImage& file, const ReadLimits& limits);  // li
 PageImage DecodeWebp(const EncodedImage& file, const ReadLimits& limits);  // libwebp
 PageImage DecodeBmp(const EncodedImage& file, const ReadLimits& limits);
 PageImage DecodePnm(const EncodedImage& file, const ReadLimits& limits);
+
+ImageSize PngSize(const InputFile& file);
+ImageSize JpegSize(const InputFile& file);
+ImageSize WebpSize(const InputFile& file);
+ImageSize BmpSize(const InputFile& file);
+ImageSize PnmSize(const InputFile& file);
 
 }  // namespace platen

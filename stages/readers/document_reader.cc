@@ -8,6 +8,7 @@
 #include "stages/readers/decoders.h"
 #include "stages/readers/input_file.h"
 #include "stages/readers/multi_page.h"
+#include "stages/readers/pixels.h"
 #include "stages/readers/unreadable.h"
 
 namespace platen {
@@ -52,6 +53,37 @@ PageImage Decode(DocumentFormat format, const EncodedImage& file, const ReadLimi
   }
 }
 
+ImageSize SizeFromHeader(DocumentFormat format, const InputFile& file) {
+  switch (format) {
+    case DocumentFormat::kPng:
+      return PngSize(file);
+    case DocumentFormat::kJpeg:
+      return JpegSize(file);
+    case DocumentFormat::kWebp:
+      return WebpSize(file);
+    case DocumentFormat::kBmp:
+      return BmpSize(file);
+    default:
+      assert(format == DocumentFormat::kPnm);
+      return PnmSize(file);
+  }
+}
+
+// Throws Error(kInput) if reading the file would cost more than it can be worth.
+void CheckFileSize(const InputFile& file, const ImageSize& size, const ReadLimits& limits) {
+  if (file.size() > static_cast<uint64_t>(limits.max_file_bytes)) {
+    ThrowUnreadable(file.path(), "the file has " + WithThousands(file.size()) + " bytes; at most " +
+                                     WithThousands(static_cast<uint64_t>(limits.max_file_bytes)) +
+                                     " are read");
+  }
+  if (file.size() > static_cast<uint64_t>(MostBytesFor(size))) {
+    ThrowUnreadable(file.path(), "the file has " + WithThousands(file.size()) +
+                                     " bytes, far more than an image of " +
+                                     std::to_string(size.width) + " x " +
+                                     std::to_string(size.height) + " pixels needs");
+  }
+}
+
 // A file that is one image. Read and decoded at once, when the page is asked for.
 class SingleImageReader : public DocumentReader {
  public:
@@ -61,20 +93,36 @@ class SingleImageReader : public DocumentReader {
   DocumentFormat format() const override { return format_; }
   int num_pages() const override { return 1; }
 
+  ImageSize PageSize(int index) const override {
+    assert(index == 0);
+    return ReadNumberedPage(path_, index, 1, [this] { return CheckedSize(InputFile(path_)); });
+  }
+
   PageImage ReadPage(int index) const override {
     assert(index == 0);
     return ReadNumberedPage(path_, index, 1, [this] {
-      const std::vector<uint8_t> bytes = ReadInputFile(path_, limits_.max_file_bytes);
-      // The file may have changed since it was opened.
+      const InputFile file(path_);
+      CheckFileSize(file, CheckedSize(file), limits_);
+      const std::vector<uint8_t> bytes = file.ReadFirst(file.size());
       const auto* head = reinterpret_cast<const char*>(bytes.data());
-      if (KindOf({head, std::min(bytes.size(), kFileHeadBytes)}, path_).format != format_) {
-        ThrowUnreadable(path_, "the file changed while it was read");
-      }
+      CheckFormat(KindOf({head, std::min(bytes.size(), kFileHeadBytes)}, path_));
       return Decode(format_, {path_, bytes}, limits_);
     });
   }
 
  private:
+  // The file may have changed since it was opened.
+  void CheckFormat(const FileKind& kind) const {
+    if (kind.format != format_) ThrowUnreadable(path_, "the file changed while it was read");
+  }
+
+  ImageSize CheckedSize(const InputFile& file) const {
+    CheckFormat(LookAtFile(file));
+    const ImageSize size = SizeFromHeader(format_, file);
+    CheckPageSize(path_, size.width, size.height, limits_);
+    return size;
+  }
+
   DocumentFormat format_;
   std::string path_;
   ReadLimits limits_;

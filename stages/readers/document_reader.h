@@ -29,6 +29,11 @@ struct ReadLimits {
   int64_t pdf_memory_bytes = int64_t{4} << 30;  // address space of one child process
 };
 
+struct ImageSize {
+  int64_t width = 0;
+  int64_t height = 0;
+};
+
 struct PageImage {
   Image image;
   double dpi_x = 0;  // along the image's width as returned; 0: the file does not say
@@ -50,6 +55,11 @@ class DocumentReader {
 
   // At least 1.
   virtual int num_pages() const = 0;
+
+  // Pixels of page `index` as it will be decoded, before it is turned upright: from headers alone,
+  // so in little memory, whatever the file's size. Throws as ReadPage does if the header is broken
+  // or there are more than limits.max_pixels; a page with a size may still fail to be read.
+  virtual ImageSize PageSize(int index) const = 0;
 
   // Page `index` in [0, num_pages()). Throws Error(kInput) naming the file, for multi-page
   // documents the page (counted from 1), and the reason; other pages stay readable.

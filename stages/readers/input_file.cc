@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -57,15 +58,9 @@ size_t InputFile::ReadAt(uint64_t offset, std::span<uint8_t> buffer) const {
   return done;
 }
 
-std::vector<uint8_t> ReadInputFile(const std::string& path, int64_t max_bytes) {
-  const InputFile file(path);
-  if (file.size() == 0) ThrowUnreadable(path, "the file is empty");
-  if (file.size() > static_cast<uint64_t>(max_bytes)) {
-    ThrowUnreadable(path, "the file has " + std::to_string(file.size()) + " bytes; at most " +
-                              std::to_string(max_bytes) + " are read");
-  }
-  std::vector<uint8_t> bytes(file.size());
-  bytes.resize(file.ReadAt(0, bytes));
+std::vector<uint8_t> InputFile::ReadFirst(uint64_t max_bytes) const {
+  std::vector<uint8_t> bytes(std::min(size_, max_bytes));
+  bytes.resize(ReadAt(0, bytes));
   return bytes;
 }
 

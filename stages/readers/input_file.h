@@ -25,14 +25,13 @@ class InputFile {
   // Throws Error(kInput) if the disk does not answer.
   size_t ReadAt(uint64_t offset, std::span<uint8_t> buffer) const;
 
+  // The first `max_bytes` bytes, or all there are. Throws as ReadAt does.
+  std::vector<uint8_t> ReadFirst(uint64_t max_bytes) const;
+
  private:
   std::string path_;
   int fd_ = -1;
   uint64_t size_ = 0;
 };
-
-// All bytes of a file. Throws Error(kInput) as InputFile does, and if the file is empty or larger
-// than `max_bytes`.
-std::vector<uint8_t> ReadInputFile(const std::string& path, int64_t max_bytes);
 
 }  // namespace platen

@@ -8,9 +8,11 @@
 // The message codes depend on what jpeglib.h configures.
 #include <jerror.h>
 
+#include <array>
 #include <cstring>
 #include <vector>
 
+#include "stages/readers/byte_view.h"
 #include "stages/readers/decoders.h"
 #include "stages/readers/exif.h"
 #include "stages/readers/pixels.h"
@@ -179,7 +181,75 @@ class JpegReader {
   JpegState state_;
 };
 
+// --- The size alone ---
+
+constexpr int kMaxSegments = 4096;
+constexpr uint64_t kMaxBytesBetweenSegments = 64 << 10;
+
+enum Marker : uint8_t {
+  kTemporary = 0x01,
+  kFirstFrame = 0xC0,
+  kHuffmanTables = 0xC4,
+  kExtension = 0xC8,
+  kArithmeticConditions = 0xCC,
+  kLastFrame = 0xCF,
+  kFirstRestart = 0xD0,
+  kStartOfImage = 0xD8,
+  kEndOfImage = 0xD9,
+  kStartOfScan = 0xDA,
+};
+
+bool IsFrame(uint8_t marker) {
+  return marker >= kFirstFrame && marker <= kLastFrame && marker != kHuffmanTables &&
+         marker != kExtension && marker != kArithmeticConditions;
+}
+
+bool HasNoLength(uint8_t marker) {
+  return marker == kTemporary || (marker >= kFirstRestart && marker <= kStartOfImage);
+}
+
+// The next marker from `at` on, which moves behind it. As libjpeg does, bytes that belong to no
+// segment are passed over, though not without end.
+uint8_t NextMarker(const InputFile& file, uint64_t& at) {
+  const uint64_t end = at + kMaxBytesBetweenSegments;
+  std::array<uint8_t, 256> block;
+  bool after_ff = false;
+  while (at < end) {
+    const size_t size = file.ReadAt(at, block);
+    if (size == 0) ThrowCutOff(file.path(), file.size(), "JPEG");
+    for (size_t i = 0; i < size; ++i) {
+      if (after_ff && block[i] != 0 && block[i] != 0xFF) {
+        at += i + 1;
+        return block[i];
+      }
+      after_ff = block[i] == 0xFF;
+    }
+    at += size;
+  }
+  ThrowDamaged(file.path(), at, "JPEG", "there is no header");
+}
+
 }  // namespace
+
+ImageSize JpegSize(const InputFile& file) {
+  uint64_t at = 2;  // behind the start of the image
+  for (int i = 0; i < kMaxSegments; ++i) {
+    const uint8_t marker = NextMarker(file, at);
+    if (HasNoLength(marker)) continue;
+    if (marker == kStartOfScan || marker == kEndOfImage) break;
+    std::array<uint8_t, 7> start = {};  // of a segment: length, and of a frame: bits, height, width
+    const size_t size = file.ReadAt(at, start);
+    const ByteView view(start, ByteOrder::kBig);
+    const uint16_t length = view.U16(0);
+    if (size < 2 || (IsFrame(marker) && size < start.size())) {
+      ThrowCutOff(file.path(), file.size(), "JPEG");
+    }
+    if (length < 2) ThrowDamaged(file.path(), at, "JPEG", "a segment has no length");
+    if (IsFrame(marker)) return {view.U16(5), view.U16(3)};
+    at += length;
+  }
+  ThrowDamaged(file.path(), at, "JPEG", "there is no header before the pixels");
+}
 
 PageImage DecodeJpeg(const EncodedImage& file, const ReadLimits& limits) {
   JpegReader reader(file.path);

@@ -15,11 +15,12 @@ namespace platen {
 std::unique_ptr<DocumentReader> OpenTiff(const std::string& path, const ReadLimits& limits);
 std::unique_ptr<DocumentReader> OpenPdf(const std::string& path, const ReadLimits& limits);
 
-// Runs `read`. Any Error that leaves it gets the page's number, if there are several; running out
-// of memory becomes an Error, since it is the file that asked for it.
+// Runs `read`, whose result concerns one page. Any Error that leaves it gets the page's number, if
+// there are several; running out of memory becomes an Error, since it is the file that asked for
+// it.
 template <class Read>
-PageImage ReadNumberedPage(const std::string& path, int index, int num_pages, Read read) {
-  const auto read_within_memory = [&]() -> PageImage {
+auto ReadNumberedPage(const std::string& path, int index, int num_pages, Read read) {
+  const auto read_within_memory = [&]() -> decltype(read()) {
     try {
       return read();
     } catch (const std::bad_alloc&) {

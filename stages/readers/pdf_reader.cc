@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <string_view>
 
@@ -119,11 +121,6 @@ std::string_view Text(const ChildResult& result) {
   return {reinterpret_cast<const char*>(result.output.data()), result.output.size()};
 }
 
-struct PixelSize {
-  int64_t width = 0;
-  int64_t height = 0;
-};
-
 class PdfReader : public DocumentReader {
  public:
   PdfReader(const std::string& path, const ReadLimits& limits) : path_(path), limits_(limits) {
@@ -140,42 +137,74 @@ class PdfReader : public DocumentReader {
   DocumentFormat format() const override { return DocumentFormat::kPdf; }
   int num_pages() const override { return num_pages_; }
 
+  ImageSize PageSize(int index) const override {
+    return ReadNumberedPage(path_, index, num_pages_, [this, index] { return SizeOf(index + 1); });
+  }
+
   PageImage ReadPage(int index) const override {
     return ReadNumberedPage(path_, index, num_pages_, [this, index] { return Render(index + 1); });
   }
 
  private:
   PageImage Render(int page_number) const;
-  PixelSize SizeOf(const std::string& page_number) const;
+  ImageSize SizeOf(int page_number) const;
+  void AskForSizes(int first_page, int last_page) const;
   PageImage DecodeRendered(const std::vector<uint8_t>& ppm) const;
 
   std::string path_;
   ReadLimits limits_;
   int num_pages_ = 0;
+
+  mutable std::mutex sizes_mutex_;
+  mutable std::map<int, ImageSize> sizes_;  // by page number, as far as they were asked for
+  mutable bool ask_singly_ = false;         // a page did harm to those asked for with it
 };
 
-// Size of the page's crop box as pdftoppm will render it, rounded up, before any rotation.
-PixelSize PdfReader::SizeOf(const std::string& page_number) const {
-  const ChildResult info = RunPoppler({"pdfinfo", "-f", page_number, "-l", page_number}, path_,
-                                      kUnreadable, kMaxInfoBytes, limits_);
-  // "Page    7 size:  595.28 x 841.89 pts (A4)"
-  const std::string padding(4 - std::min<size_t>(4, page_number.size()), ' ');
-  const std::string label = "Page " + padding + page_number + " size:";
-  std::string_view size = FindValue(Text(info), label).value_or("");
-  const double width = TakeNumber(size);
-  if (size.starts_with(" x")) size.remove_prefix(2);
-  const double height = TakeNumber(size);
+// Size of the page's crop box as pdftoppm will render it, rounded up, before any rotation. pdfinfo
+// reads the file anew each time, so it is asked for many pages at once.
+ImageSize PdfReader::SizeOf(int page_number) const {
+  const std::lock_guard lock(sizes_mutex_);
+  if (!sizes_.contains(page_number) && !ask_singly_) {
+    constexpr int kPagesAtOnce = 64;
+    const int first = (page_number - 1) / kPagesAtOnce * kPagesAtOnce + 1;
+    try {
+      AskForSizes(first, std::min(first + kPagesAtOnce - 1, num_pages_));
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kInput) throw;
+      ask_singly_ = true;
+    }
+  }
+  if (!sizes_.contains(page_number)) AskForSizes(page_number, page_number);
+  const auto found = sizes_.find(page_number);
+  if (found == sizes_.end()) ThrowUnreadable(path_, "the PDF does not say its size");
+  CheckPageSize(path_, found->second.width, found->second.height, limits_);
+  return found->second;
+}
 
+void PdfReader::AskForSizes(int first_page, int last_page) const {
+  const ChildResult info =
+      RunPoppler({"pdfinfo", "-f", std::to_string(first_page), "-l", std::to_string(last_page)},
+                 path_, kUnreadable, kMaxInfoBytes, limits_);
   const double scale = limits_.pdf_dpi / kPointsPerInch;
-  constexpr double kMaxSide = INT32_MAX;
-  return {static_cast<int64_t>(std::clamp(std::ceil(width * scale), 0.0, kMaxSide)),
-          static_cast<int64_t>(std::clamp(std::ceil(height * scale), 0.0, kMaxSide))};
+  const auto pixels = [scale](double points) {
+    return static_cast<int64_t>(std::clamp(std::ceil(points * scale), 0.0, double{INT32_MAX}));
+  };
+  for (int page = first_page; page <= last_page; ++page) {
+    // "Page    7 size:  595.28 x 841.89 pts (A4)"
+    const std::string number = std::to_string(page);
+    const std::string padding(4 - std::min<size_t>(4, number.size()), ' ');
+    auto size = FindValue(Text(info), "Page " + padding + number + " size:");
+    if (!size) continue;
+    const double width = TakeNumber(*size);
+    if (size->starts_with(" x")) size->remove_prefix(2);
+    const double height = TakeNumber(*size);
+    sizes_[page] = {pixels(width), pixels(height)};
+  }
 }
 
 PageImage PdfReader::Render(int page_number) const {
   const std::string number = std::to_string(page_number);
-  const PixelSize size = SizeOf(number);
-  CheckPageSize(path_, size.width, size.height, limits_);
+  const ImageSize size = SizeOf(page_number);
   // A PPM stream: a short header and three bytes per pixel. A row and a column of slack for
   // rounding that differs from ours.
   const size_t max_bytes = static_cast<size_t>((size.width + 1) * (size.height + 1)) * 3 + 64;

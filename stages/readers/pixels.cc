@@ -68,6 +68,15 @@ void CheckPageSize(const std::string& path, int64_t width, int64_t height,
   }
 }
 
+int64_t MostBytesFor(const ImageSize& size) {
+  constexpr int64_t kBytesPerPixel = 32;
+  constexpr int64_t kMaxPixels = INT64_MAX / 64;  // no page has as many; keeps the sum in range
+  const int64_t pixels = size.width > kMaxPixels / std::max<int64_t>(size.height, 1)
+                             ? kMaxPixels
+                             : size.width * size.height;
+  return kBytesPerPixel * pixels + (int64_t{64} << 20);
+}
+
 void TurnUpright(PageImage& page, int orientation) {
   if (orientation <= 1 || orientation > 8) return;
   const Turn& turn = kTurns[orientation];

@@ -13,6 +13,11 @@ namespace platen {
 void CheckPageSize(const std::string& path, int64_t width, int64_t height,
                    const ReadLimits& limits);
 
+// Bytes that a page of this size may take as stored, and in buffers while it is decoded. Plenty:
+// the most wasteful format is text PNM, whose 16-bit pixels take 18 bytes, and what else a file
+// holds (profiles, previews, a film) seldom exceeds some megabytes.
+int64_t MostBytesFor(const ImageSize& size);
+
 // Turns the page upright; `orientation` is the value of the EXIF and TIFF tag (1 to 8; other values
 // leave it as it is). The resolutions turn with the image.
 void TurnUpright(PageImage& page, int orientation);

@@ -18,6 +18,8 @@ namespace platen {
 namespace {
 
 constexpr double kMetresPerInch = 0.0254;
+constexpr size_t kSignatureBytes = 8;
+constexpr size_t kStartBytes = kSignatureBytes + 25;  // with the header's chunk
 
 // One decoding. Plain data.
 struct PngState {
@@ -135,6 +137,17 @@ class PngReader {
     return header;
   }
 
+  // Of a file of which only kStartBytes are known.
+  ImageSize ReadSize() {
+    PngHeader header;
+    // It ends behind the chunk with the size, which libpng has checked by then.
+    if (!PngReadHeader(state_, header) && !state_.ended_early) Fail();
+    header.width = png_get_image_width(state_.png, state_.info);
+    header.height = png_get_image_height(state_.png, state_.info);
+    if (header.width == 0) ThrowDamaged(path_, kSignatureBytes, "PNG", "the header is missing");
+    return {header.width, header.height};
+  }
+
   void ReadPixels(int num_channels, std::vector<uint8_t>& out) {
     if (!PngReadPixels(state_, num_channels, out.data())) Fail();
   }
@@ -162,6 +175,12 @@ class PngReader {
 };
 
 }  // namespace
+
+ImageSize PngSize(const InputFile& file) {
+  const std::vector<uint8_t> start = file.ReadFirst(kStartBytes);
+  if (start.size() < kStartBytes) ThrowCutOff(file.path(), start.size(), "PNG");
+  return PngReader({file.path(), start}).ReadSize();
+}
 
 PageImage DecodePng(const EncodedImage& file, const ReadLimits& limits) {
   PngReader reader(file);

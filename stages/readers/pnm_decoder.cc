@@ -25,7 +25,9 @@ struct Header {
 
 class Parser {
  public:
-  explicit Parser(const EncodedImage& file) : path_(file.path), bytes_(file.bytes) {}
+  // `file_bytes`: of the file, of which `start` may be a part.
+  Parser(const EncodedImage& start, uint64_t file_bytes)
+      : path_(start.path), bytes_(start.bytes), file_bytes_(file_bytes) {}
 
   Header ReadHeader() {
     Header header;
@@ -78,7 +80,10 @@ class Parser {
   [[noreturn]] void Fail(const std::string& reason) const {
     ThrowDamaged(path_, std::min(at_, bytes_.size()), "PNM", reason);
   }
-  [[noreturn]] void FailCutOff() const { ThrowCutOff(path_, bytes_.size(), "PNM"); }
+  [[noreturn]] void FailCutOff() const {
+    if (bytes_.size() < file_bytes_) Fail("the header is too long");
+    ThrowCutOff(path_, file_bytes_, "PNM");
+  }
 
  private:
   void SkipSpace() {
@@ -95,6 +100,7 @@ class Parser {
 
   const std::string& path_;
   std::span<const uint8_t> bytes_;
+  uint64_t file_bytes_;
   size_t at_ = 0;
 };
 
@@ -130,8 +136,15 @@ void ReadRow(Parser& parser, const Header& header, size_t count, uint8_t* out) {
 
 }  // namespace
 
+ImageSize PnmSize(const InputFile& file) {
+  constexpr size_t kMostBytes = 64 << 10;  // of comments, mostly
+  const std::vector<uint8_t> start = file.ReadFirst(kMostBytes);
+  const Header header = Parser({file.path(), start}, file.size()).ReadHeader();
+  return {header.width, header.height};
+}
+
 PageImage DecodePnm(const EncodedImage& file, const ReadLimits& limits) {
-  Parser parser(file);
+  Parser parser(file, file.bytes.size());
   const Header header = parser.ReadHeader();
   CheckPageSize(file.path, header.width, header.height, limits);
   // A sample takes at least a bit (binary bitmaps) or a byte, so short files need no memory.

@@ -5,12 +5,18 @@
 #include <string>
 #include <vector>
 
+#include "stages/readers/document_reader.h"
 #include "stages/readers/input_file.h"
 
 namespace platen {
 
+struct TiffDirectory {
+  uint64_t offset = 0;
+  ImageSize size;  // 0 where the file does not say
+};
+
 struct TiffDirectories {
-  std::vector<uint64_t> offsets;  // of the pages, in file order
+  std::vector<TiffDirectory> pages;  // in file order
   std::string damage;  // a reason why the chain stops before its end; empty if it does not
 };
 

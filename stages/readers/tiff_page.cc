@@ -21,8 +21,10 @@ constexpr float kMaxResolution = 1e6F;
 
 class TiffPage {
  public:
-  TiffPage(const InputFile& file, uint64_t directory_offset, const ReadLimits& limits)
-      : session_(file, directory_offset, limits), limits_(limits) {}
+  TiffPage(const InputFile& file, const TiffDirectory& directory, const ReadLimits& limits)
+      : session_(file, directory.offset, MostBytesFor(directory.size)),
+        limits_(limits),
+        max_buffer_bytes_(MostBytesFor(directory.size)) {}
 
   PageImage Read();
 
@@ -49,6 +51,7 @@ class TiffPage {
 
   TiffSession session_;
   const ReadLimits& limits_;
+  int64_t max_buffer_bytes_;
   uint32_t width_ = 0;
   uint32_t height_ = 0;
   uint16_t compression_ = COMPRESSION_NONE;
@@ -209,6 +212,7 @@ void TiffPage::ForEachTileRow(uint16_t plane, const OnRow& on_row) {
       tile_bytes / row_bytes < tmsize_t{tile_height}) {
     session_.Fail("tiles are too small for the colour model");
   }
+  if (tile_bytes > max_buffer_bytes_) session_.Fail("tiles are far larger than the page");
   std::vector<uint8_t> tile(static_cast<size_t>(tile_bytes));
   for (uint32_t y = 0; y < height_; y += tile_height) {
     for (uint32_t x = 0; x < width_; x += tile_width) {
@@ -291,8 +295,9 @@ void TiffPage::ReadThroughRgba(Image& image) {
 
 }  // namespace
 
-PageImage ReadTiffPage(const InputFile& file, uint64_t directory_offset, const ReadLimits& limits) {
-  return TiffPage(file, directory_offset, limits).Read();
+PageImage ReadTiffPage(const InputFile& file, const TiffDirectory& directory,
+                       const ReadLimits& limits) {
+  return TiffPage(file, directory, limits).Read();
 }
 
 }  // namespace platen

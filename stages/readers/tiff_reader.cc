@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "stages/readers/multi_page.h"
+#include "stages/readers/pixels.h"
 #include "stages/readers/tiff_directories.h"
 #include "stages/readers/tiff_page.h"
 #include "stages/readers/unreadable.h"
@@ -14,7 +15,7 @@ class TiffReader : public DocumentReader {
   TiffReader(const std::string& path, const ReadLimits& limits)
       : path_(path),
         limits_(limits),
-        pages_(ListTiffDirectories(InputFile(path), limits.max_pages)) {
+        directories_(ListTiffDirectories(InputFile(path), limits.max_pages)) {
     if (num_pages() == 0) ThrowUnreadable(path, "there are no pages in the TIFF");
   }
 
@@ -22,22 +23,33 @@ class TiffReader : public DocumentReader {
 
   // A chain that breaks off counts as one more page, so that what is lost shows as its error.
   int num_pages() const override {
-    return static_cast<int>(pages_.offsets.size()) + (pages_.damage.empty() ? 0 : 1);
+    return static_cast<int>(directories_.pages.size()) + (directories_.damage.empty() ? 0 : 1);
+  }
+
+  ImageSize PageSize(int index) const override {
+    return ReadNumberedPage(path_, index, num_pages(),
+                            [this, index] { return DirectoryOf(index).size; });
   }
 
   PageImage ReadPage(int index) const override {
     return ReadNumberedPage(path_, index, num_pages(), [this, index] {
-      const size_t i = static_cast<size_t>(index);
-      if (i >= pages_.offsets.size()) ThrowUnreadable(path_, pages_.damage);
-      const InputFile file(path_);
-      return ReadTiffPage(file, pages_.offsets[i], limits_);
+      return ReadTiffPage(InputFile(path_), DirectoryOf(index), limits_);
     });
   }
 
  private:
+  // Of a page of legal size.
+  const TiffDirectory& DirectoryOf(int index) const {
+    const size_t i = static_cast<size_t>(index);
+    if (i >= directories_.pages.size()) ThrowUnreadable(path_, directories_.damage);
+    const TiffDirectory& directory = directories_.pages[i];
+    CheckPageSize(path_, directory.size.width, directory.size.height, limits_);
+    return directory;
+  }
+
   std::string path_;
   ReadLimits limits_;
-  TiffDirectories pages_;
+  TiffDirectories directories_;
 };
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "stages/readers/tiff_session.h"
 
-#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <string_view>
@@ -85,13 +84,10 @@ void SilenceLibtiff() {
   }();
 }
 
-TIFF* OpenTiffHandle(State& state, const ReadLimits& limits) {
+TIFF* OpenTiffHandle(State& state, int64_t max_block_bytes) {
   TIFFOpenOptions* options = TIFFOpenOptionsAlloc();
   if (options == nullptr) return nullptr;
-  // The largest legal buffer is a tile or row of 16-bit CMYK.
-  constexpr int64_t kMaxPixels = int64_t{1} << 40;
-  TIFFOpenOptionsSetMaxSingleMemAlloc(options,
-                                      std::min(limits.max_pixels, kMaxPixels) * 8 + (1 << 20));
+  TIFFOpenOptionsSetMaxSingleMemAlloc(options, max_block_bytes);
   TIFFOpenOptionsSetErrorHandlerExtR(options, TiffOnError, &state);
   TIFFOpenOptionsSetWarningHandlerExtR(options, TiffOnWarning, &state);
   // "h": no directory is read yet. "m": no memory mapping.
@@ -104,10 +100,10 @@ TIFF* OpenTiffHandle(State& state, const ReadLimits& limits) {
 }  // namespace
 
 TiffSession::TiffSession(const InputFile& file, uint64_t directory_offset,
-                         const ReadLimits& limits) {
+                         int64_t max_block_bytes) {
   SilenceLibtiff();
   state_.file = &file;
-  tiff_ = OpenTiffHandle(state_, limits);
+  tiff_ = OpenTiffHandle(state_, max_block_bytes);
   if (tiff_ == nullptr) FailDamaged("cannot be opened");
   if (TIFFSetSubDirectory(tiff_, directory_offset) == 0) {
     TIFFClose(tiff_);

@@ -14,8 +14,9 @@ namespace platen {
 // Used by one thread; sessions of different threads do not meet. `file` must outlive it.
 class TiffSession {
  public:
-  // Throws Error(kInput) if there is no readable directory at `directory_offset`.
-  TiffSession(const InputFile& file, uint64_t directory_offset, const ReadLimits& limits);
+  // libtiff allocates no block of more than `max_block_bytes`. Throws Error(kInput) if there is no
+  // readable directory at `directory_offset`.
+  TiffSession(const InputFile& file, uint64_t directory_offset, int64_t max_block_bytes);
   TiffSession(const TiffSession&) = delete;
   TiffSession& operator=(const TiffSession&) = delete;
   ~TiffSession();

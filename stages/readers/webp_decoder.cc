@@ -27,16 +27,27 @@ const char* StatusText(VP8StatusCode status) {
 }
 
 // The first eight bytes say how many follow. libwebp takes some ends of data for damage.
-bool IsCutOff(std::span<const uint8_t> bytes) {
-  return bytes.size() < 8 || ByteView(bytes, ByteOrder::kLittle).U32(4) > bytes.size() - 8;
+bool IsCutOff(std::span<const uint8_t> head, uint64_t file_bytes) {
+  return file_bytes < 8 || ByteView(head, ByteOrder::kLittle).U32(4) > file_bytes - 8;
 }
 
-void FailIfNotOk(VP8StatusCode status, const EncodedImage& file) {
+// `head`: as much of the file as libwebp was given.
+void FailIfNotOk(VP8StatusCode status, const std::string& path, std::span<const uint8_t> head,
+                 uint64_t file_bytes) {
   if (status == VP8_STATUS_OK) return;
-  if (status == VP8_STATUS_NOT_ENOUGH_DATA || IsCutOff(file.bytes)) {
-    ThrowCutOff(file.path, file.bytes.size(), "WebP");
+  if (IsCutOff(head, file_bytes)) ThrowCutOff(path, file_bytes, "WebP");
+  ThrowUnreadable(path, std::string("WebP: ") + StatusText(status));
+}
+
+// `head`: the start of a file of `file_bytes` bytes, or all of it.
+WebPBitstreamFeatures ReadFeatures(const std::string& path, std::span<const uint8_t> head,
+                                   uint64_t file_bytes) {
+  WebPBitstreamFeatures features;
+  FailIfNotOk(WebPGetFeatures(head.data(), head.size(), &features), path, head, file_bytes);
+  if (features.has_animation != 0) {
+    ThrowUnreadable(path, "WebP: animations are not read, only still images");
   }
-  ThrowUnreadable(file.path, std::string("WebP: ") + StatusText(status));
+  return features;
 }
 
 // Content of the first chunk with this four-letter name; empty if there is none.
@@ -57,14 +68,19 @@ std::span<const uint8_t> FindChunk(std::span<const uint8_t> bytes, std::string_v
 
 }  // namespace
 
+ImageSize WebpSize(const InputFile& file) {
+  // Sizes stand in the first chunk; what lies between it and the pixels is not needed.
+  constexpr size_t kHeadBytes = 4096;
+  const std::vector<uint8_t> head = file.ReadFirst(kHeadBytes);
+  const WebPBitstreamFeatures features = ReadFeatures(file.path(), head, file.size());
+  return {features.width, features.height};
+}
+
 PageImage DecodeWebp(const EncodedImage& file, const ReadLimits& limits) {
   const std::span<const uint8_t> bytes = file.bytes;
   WebPDecoderConfig config;
   if (WebPInitDecoderConfig(&config) == 0) ThrowUnreadable(file.path, "WebP: library mismatch");
-  FailIfNotOk(WebPGetFeatures(bytes.data(), bytes.size(), &config.input), file);
-  if (config.input.has_animation != 0) {
-    ThrowUnreadable(file.path, "WebP: animations are not read, only still images");
-  }
+  config.input = ReadFeatures(file.path, bytes, bytes.size());
   CheckPageSize(file.path, config.input.width, config.input.height, limits);
 
   PageImage page;
@@ -79,7 +95,7 @@ PageImage DecodeWebp(const EncodedImage& file, const ReadLimits& limits) {
   config.output.u.RGBA.size = out.size();
   config.output.u.RGBA.stride =
       static_cast<int>(out.size() / static_cast<size_t>(page.image.height));
-  FailIfNotOk(WebPDecode(bytes.data(), bytes.size(), &config), file);
+  FailIfNotOk(WebPDecode(bytes.data(), bytes.size(), &config), file.path, bytes, bytes.size());
   if (on_white) RgbaOnWhite(rgba.data(), num_pixels, page.image.rgb.data());
 
   const ExifFacts exif = ParseExif(FindChunk(bytes, "EXIF"));

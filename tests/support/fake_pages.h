@@ -27,6 +27,7 @@ class FakeReader : public DocumentReader {
       : pages_(std::move(pages)), on_read_(std::move(on_read)) {}
   DocumentFormat format() const override { return DocumentFormat::kTiff; }
   int num_pages() const override { return static_cast<int>(pages_.size()); }
+  ImageSize PageSize(int) const override { return {2, 1}; }
   PageImage ReadPage(int index) const override {
     on_read_();
     const char kind = pages_.at(static_cast<size_t>(index));

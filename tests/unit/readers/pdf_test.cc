@@ -146,6 +146,36 @@ TEST(Pdf, HugePagesAreRefusedBeforeTheyAreRendered) {
   EXPECT_TRUE(Contains(error, "page 1: the image is too large (1000000x500000 pixels")) << error;
 }
 
+TEST(Pdf, PdfinfoIsAskedOnceForManyPages) {
+  const FakePrograms programs;
+  const std::string log = programs.folder().path() + "/log";
+  // The real one is the next on PATH.
+  programs.Write("pdfinfo", "echo \"$*\" >> " + log + "; PATH=${PATH#*:} exec pdfinfo \"$@\"\n");
+  const auto reader = DocumentReader::Open(kSamples + "two_pages.pdf", {});
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_GT(reader->PageSize(i).width, 0);
+      reader->ReadPage(i);
+    }
+  }
+  const Bytes calls = ReadBytes(log);
+  EXPECT_EQ(std::count(calls.begin(), calls.end(), '\n'), 2);  // the pages' number, their sizes
+}
+
+TEST(Pdf, APageThatBreaksPdfinfoDoesNotHarmOthers) {
+  const FakePrograms programs;
+  programs.Write("pdfinfo",
+                 "case \"$*\" in *'-l 2 '*) exit 7;; esac; PATH=${PATH#*:} exec pdfinfo \"$@\"\n");
+  const auto reader = DocumentReader::Open(kSamples + "two_pages.pdf", {});
+  EXPECT_EQ(reader->PageSize(0).width, 200);
+  try {
+    reader->PageSize(1);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_TRUE(Contains(error.what(), "page 2: not a readable PDF (pdfinfo failed with exit"));
+  }
+}
+
 TEST(Pdf, TooManyPagesAreRefused) {
   ReadLimits limits;
   limits.max_pages = 1;
