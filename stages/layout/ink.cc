@@ -1,0 +1,99 @@
+#include "stages/layout/ink.h"
+
+#include <algorithm>
+#include <opencv2/core.hpp>
+#include <opencv2/imgproc.hpp>
+#include <vector>
+
+namespace platen {
+namespace {
+
+// The page is looked at in cells: so many along its long side (0.5 mm of an A4 page), each at least
+// kSmallestCell pixels. Means over cells leave little of a scanner's noise.
+constexpr int kCells = 580;
+constexpr int kSmallestCell = 2;
+// The ground of a cell is the median around it. Edges of large areas, dark or light, are part of the
+// ground; strokes and the texture of pictures are not.
+constexpr int kGroundCells = 31;
+// Grey levels by which a cell with ink differs from its ground. Print that shines through and noise
+// stay below.
+constexpr int kContrast = 26;
+// A group of cells is a speck or a fold if smaller or thinner.
+constexpr int kSmallestGroup = 5;
+constexpr int kThinnestGroup = 3;
+// A large group is longer than this. If it has fewer cells than kRuling for each of its length, it is
+// a ruling that lies askew; words have 2.5 and more.
+constexpr int kLargeGroup = 32;
+constexpr double kRuling = 2.3;
+// A small group that holds a square of kSolid is no letter: punch holes, corners of borders.
+constexpr int kSolid = 5;
+// All groups of a page number of two small digits have 25 cells and more, those of blank pages 0.
+constexpr int kFewestCells = 12;
+
+cv::Mat Cells(const Image& page) {
+  const cv::Mat rgb(page.height, page.width, CV_8UC3, const_cast<uint8_t*>(page.rgb.data()));
+  cv::Mat grey;
+  cv::cvtColor(rgb, grey, cv::COLOR_RGB2GRAY);
+  const int long_side = std::max(page.width, page.height);
+  const double cell = std::max<double>(kSmallestCell, static_cast<double>(long_side) / kCells);
+  const cv::Size size(std::max(1, static_cast<int>(page.width / cell)),
+                      std::max(1, static_cast<int>(page.height / cell)));
+  cv::Mat cells;
+  cv::resize(grey, cells, size, 0, 0, cv::INTER_AREA);
+  return cells;
+}
+
+// 1 where a cell differs from its ground.
+cv::Mat Marks(const cv::Mat& cells) {
+  cv::Mat ground, marks;
+  cv::medianBlur(cells, ground, kGroundCells);
+  cv::absdiff(cells, ground, marks);
+  cv::threshold(marks, marks, kContrast, 1, cv::THRESH_BINARY);
+  return marks;
+}
+
+// For every label of `labels`: does its group hold a square of kSolid cells?
+std::vector<bool> SolidGroups(const cv::Mat& marks, const cv::Mat& labels, int groups) {
+  cv::Mat core;
+  cv::erode(marks, core, cv::Mat(kSolid, kSolid, CV_8U, cv::Scalar(1)));
+  std::vector<bool> solid(static_cast<size_t>(groups), false);
+  for (int y = 0; y < core.rows; ++y) {
+    const uint8_t* in_core = core.ptr<uint8_t>(y);
+    const int* label = labels.ptr<int>(y);
+    for (int x = 0; x < core.cols; ++x) {
+      if (in_core[x] != 0) solid[static_cast<size_t>(label[x])] = true;
+    }
+  }
+  return solid;
+}
+
+bool IsInk(const int* group, bool solid, cv::Size page) {
+  const int x = group[cv::CC_STAT_LEFT], y = group[cv::CC_STAT_TOP];
+  const int width = group[cv::CC_STAT_WIDTH], height = group[cv::CC_STAT_HEIGHT];
+  const int area = group[cv::CC_STAT_AREA];
+  if (area < kSmallestGroup) return false;
+  if (std::min(width, height) < kThinnestGroup) return false;
+  if (x == 0 || y == 0 || x + width == page.width || y + height == page.height) return false;
+  const int length = std::max(width, height);
+  return length > kLargeGroup ? area >= kRuling * length : !solid;
+}
+
+}  // namespace
+
+bool HasInk(const Image& page) {
+  if (page.empty()) return false;
+  const cv::Mat marks = Marks(Cells(page));
+  cv::Mat labels, stats, centres;
+  const int groups = cv::connectedComponentsWithStats(marks, labels, stats, centres, 8, CV_32S);
+  const std::vector<bool> solid = SolidGroups(marks, labels, groups);
+  int cells = 0;
+  for (int i = 1; i < groups; ++i) {
+    const int* group = stats.ptr<int>(i);
+    if (IsInk(group, solid[static_cast<size_t>(i)], marks.size())) {
+      cells += group[cv::CC_STAT_AREA];
+    }
+  }
+  return cells >= kFewestCells;
+}
+
+}  // namespace platen
