@@ -232,14 +232,21 @@ void Engine::Impl::DecideFirstToken(Sequence& s, MatView logits_row) {
 
 void Engine::Submit(std::unique_ptr<Sequence> sequence) {
   assert(sequence->cache_len == sequence->prompt_len());
-  impl_->live.push_back(std::move(sequence));
+  try {
+    impl_->live.push_back(std::move(sequence));
+  } catch (...) {  // no memory: the sequence is still ours, and dropped
+    Discard(*sequence);
+    throw;
+  }
 }
 
 std::vector<std::unique_ptr<Sequence>> Engine::Step() {
   Impl& e = *impl_;
+  std::vector<std::unique_ptr<Sequence>> finished;
+  finished.reserve(e.live.size());
   std::vector<Proposal> proposals = e.PlanRound();
   if (!proposals.empty()) e.RunRound(proposals);
-  std::vector<std::unique_ptr<Sequence>> finished;
+  // Nothing throws from here on, so that no sequence is lost on its way out.
   for (auto& s : e.live) {
     if (!s->finished) continue;
     e.pool.Release(s->blocks);
@@ -247,6 +254,13 @@ std::vector<std::unique_ptr<Sequence>> Engine::Step() {
   }
   std::erase(e.live, nullptr);
   return finished;
+}
+
+// A round that was broken off leaves lengths and tokens of its sequences anyhow, but each is still
+// in `live` with all its blocks.
+std::vector<std::unique_ptr<Sequence>> Engine::Abandon() noexcept {
+  for (const auto& s : impl_->live) impl_->pool.Release(s->blocks);
+  return std::exchange(impl_->live, {});
 }
 
 std::vector<Proposal> Engine::Impl::PlanRound() {

@@ -50,6 +50,7 @@ KvPool::KvPool(const TextConfig& config, KvType type, int block_tokens, int64_t 
   }
   madvise(mapped, size, MADV_HUGEPAGE);  // a wish; without it decoding reads a tenth slower
   memory_ = static_cast<std::byte*>(mapped);
+  free_.reserve(static_cast<size_t>(total_blocks_));
   for (int64_t b = total_blocks_ - 1; b >= 0; --b) free_.push_back(static_cast<BlockId>(b));
 }
 
@@ -66,7 +67,7 @@ bool KvPool::Take(int64_t count, BlockTable& table) {
   return true;
 }
 
-void KvPool::Release(BlockTable& table) {
+void KvPool::Release(BlockTable& table) noexcept {
 #ifndef NDEBUG
   // Reading a row beyond a sequence's length must show.
   for (const BlockId block : table) {

@@ -44,8 +44,8 @@ class KvPool {
 
   // Appends blocks to `table` until it has `count`; all or nothing.
   bool Take(int64_t count, BlockTable& table);
-  // Returns all blocks of the table and empties it.
-  void Release(BlockTable& table);
+  // Returns all blocks of the table and empties it. There is always room for them in the list.
+  void Release(BlockTable& table) noexcept;
 
   const void* Keys(BlockId block, int layer, int head) const;
   const void* Values(BlockId block, int layer, int head) const;

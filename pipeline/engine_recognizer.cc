@@ -1,5 +1,6 @@
 #include "pipeline/engine_recognizer.h"
 
+#include <cassert>
 #include <utility>
 
 #include "model/sequence.h"
@@ -7,7 +8,7 @@
 namespace platen {
 namespace {
 
-// Owns the sequence except while it lives in the engine; Sequence::user points back here then.
+// Owns the sequence except while it lives in the engine.
 struct EngineReading : Reading {
   explicit EngineReading(Engine& engine_of_sequence) : engine(engine_of_sequence) {}
   EngineReading(const EngineReading&) = delete;
@@ -35,6 +36,8 @@ EngineRecognizer::EngineRecognizer(const Model& model, Engine& engine, Recogniti
       engine_(engine),
       options_(std::move(options)),
       image_processor_(model.config().image_processor) {}
+
+EngineRecognizer::~EngineRecognizer() { engine_.Abandon(); }
 
 std::unique_ptr<Reading> EngineRecognizer::Prepare(const Image& crop) {
   Request request;
@@ -64,20 +67,37 @@ void EngineRecognizer::Prefill(std::span<Reading* const> readings) {
 }
 
 void EngineRecognizer::Submit(std::unique_ptr<Reading> reading) {
-  std::unique_ptr<Sequence> sequence = std::move(Cast(*reading).sequence);
-  sequence->user = reading.release();
-  engine_.Submit(std::move(sequence));
+  std::unique_ptr<Sequence>& sequence = Cast(*reading).sequence;
+  const auto place = live_.emplace(sequence.get(), std::move(reading)).first;
+  try {
+    engine_.Submit(std::move(sequence));
+  } catch (...) {
+    live_.erase(place);
+    throw;
+  }
+}
+
+std::unique_ptr<Reading> EngineRecognizer::TakeBack(std::unique_ptr<Sequence> sequence) noexcept {
+  const auto place = live_.find(sequence.get());
+  assert(place != live_.end());
+  std::unique_ptr<Reading> reading = std::move(place->second);
+  live_.erase(place);
+  Cast(*reading).sequence = std::move(sequence);
+  return reading;
 }
 
 std::vector<std::unique_ptr<Reading>> EngineRecognizer::Step() {
   std::vector<std::unique_ptr<Reading>> finished;
-  for (std::unique_ptr<Sequence>& sequence : engine_.Step()) {
-    std::unique_ptr<Reading> reading(static_cast<Reading*>(sequence->user));
-    sequence->user = nullptr;
-    Cast(*reading).sequence = std::move(sequence);
-    finished.push_back(std::move(reading));
-  }
+  finished.reserve(live_.size());  // what the engine hands out must arrive
+  for (auto& sequence : engine_.Step()) finished.push_back(TakeBack(std::move(sequence)));
   return finished;
+}
+
+std::vector<std::unique_ptr<Reading>> EngineRecognizer::Abandon() {
+  std::vector<std::unique_ptr<Reading>> readings;
+  readings.reserve(live_.size());
+  for (auto& sequence : engine_.Abandon()) readings.push_back(TakeBack(std::move(sequence)));
+  return readings;
 }
 
 size_t EngineRecognizer::live() const { return engine_.live(); }

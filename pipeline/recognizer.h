@@ -24,8 +24,8 @@ struct Reading {
 };
 
 // Thread-safety: Prepare may be called by any number of threads at once. EncodeImages by one thread
-// at a time, likewise TryReserve and Prefill, likewise Submit, Step, live and stats; these three
-// groups run at the same time as each other, on different readings.
+// at a time, likewise TryReserve and Prefill, likewise Submit, Step, Abandon, live and stats; these
+// three groups run at the same time as each other, on different readings.
 class Recognizer {
  public:
   virtual ~Recognizer() = default;
@@ -42,11 +42,16 @@ class Recognizer {
 
   virtual void Prefill(std::span<Reading* const> readings) = 0;
 
-  // Hands over a prefilled reading.
+  // Hands over a prefilled reading. It belongs to the recogniser until Step or Abandon returns it.
   virtual void Submit(std::unique_ptr<Reading> reading) = 0;
 
-  // One round over all live readings; returns those that finished, their blocks released.
+  // One round over all live readings; returns those that finished, their blocks released. After an
+  // exception the live readings can only be abandoned.
   virtual std::vector<std::unique_ptr<Reading>> Step() = 0;
+
+  // Ends recognition early, also after an exception of Step: returns all live readings, their blocks
+  // released. They have no result.
+  virtual std::vector<std::unique_ptr<Reading>> Abandon() = 0;
 
   virtual size_t live() const = 0;
   virtual EngineStats stats() const = 0;

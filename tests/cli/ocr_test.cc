@@ -98,6 +98,26 @@ TEST_F(OcrTest, ThreadsSlotsBatchesAndDraftsDoNotChangeAByte) {
   }
 }
 
+// A cache of six blocks, in which lines of this page only just have room, or only just not.
+TEST_F(OcrTest, DraftsDoNotDecideWhichLinesHaveRoomInTheCache) {
+  CopySample("pages/lucasta_p25.jpg", "page.jpg");
+  for (const std::string tokens : {"144", "149"}) {
+    std::map<std::string, std::string> expected;
+    for (const std::string drafts : {"0", "3", "8"}) {
+      const std::string out = "out" + tokens + "-" + drafts;
+      const ProgramResult result =
+          Ocr({"page.jpg", "-o", out, "--precision", "f32", "--kv-cache-mib", "1",
+               "--max-new-tokens", tokens, "--draft-length", drafts});
+      // With 149 tokens some lines have room and some have not.
+      EXPECT_EQ(result.exit_code, tokens == "144" ? 0 : 1) << result.err;
+      const auto outputs = Outputs(folder_ / out);
+      EXPECT_EQ(outputs.size(), 3U);
+      if (drafts == "0") expected = outputs;
+      EXPECT_EQ(outputs, expected) << tokens << " tokens, " << drafts << " drafts";
+    }
+  }
+}
+
 TEST_F(OcrTest, TheProcessHasExactlyTheThreadsAskedFor) {
   CopySample("pages/lucasta_p25.jpg", "in/1.jpg");
   CopySample("pages/histoire_p214.png", "in/2.png");

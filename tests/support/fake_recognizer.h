@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "model/support/error.h"
@@ -128,18 +129,26 @@ class FakeRecognizer : public Recognizer {
     const OneAtATime guard(decoding_);
     delays_.Sleep();
     Require(!live_.empty(), "a round without sequences");
+    for (const std::unique_ptr<Reading>& reading : live_) {
+      if (Cast(*reading).fault == Fault::kStep) throw std::runtime_error("the engine broke");
+    }
     ++stats_.steps;
     stats_.rows += static_cast<int64_t>(live_.size());
     std::vector<std::unique_ptr<Reading>> finished, remaining;
     for (std::unique_ptr<Reading>& reading : live_) {
       FakeReading& fake = Cast(*reading);
-      if (fake.fault == Fault::kStep) throw std::runtime_error("the engine broke");
       const bool done = --fake.rounds_left <= 0;
       if (done) fake.Release();
       (done ? finished : remaining).push_back(std::move(reading));
     }
     live_ = std::move(remaining);
     return finished;
+  }
+
+  std::vector<std::unique_ptr<Reading>> Abandon() override {
+    const OneAtATime guard(decoding_);
+    for (std::unique_ptr<Reading>& reading : live_) Cast(*reading).Release();
+    return std::exchange(live_, {});
   }
 
   size_t live() const override { return live_.size(); }

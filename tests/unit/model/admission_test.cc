@@ -25,7 +25,8 @@ Request RequestOf(const Model& model, int max_new_tokens) {
   return request;
 }
 
-std::optional<Outcome> Decode(const Model& model, const EngineOptions& options, int max_new_tokens) {
+std::optional<Outcome> Decode(const Model& model, const EngineOptions& options,
+                              int max_new_tokens) {
   Engine engine(model, options);
   Outcome outcome;
   try {
@@ -48,8 +49,8 @@ class Admission : public ::testing::Test {
  protected:
   // A model with so few positions.
   static std::unique_ptr<Model> ModelWith(int positions) {
-    auto snapshot = std::make_unique<Snapshot>(
-        LoadSnapshot(SourcePath("tests/golden/snapshots/tiny-a")));
+    auto snapshot =
+        std::make_unique<Snapshot>(LoadSnapshot(SourcePath("tests/golden/snapshots/tiny-a")));
     snapshot->config.text.max_positions = positions;
     return std::make_unique<Model>(std::move(snapshot), BestKernels());
   }
