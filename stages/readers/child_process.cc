@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <system_error>
 #include <utility>
 
@@ -33,11 +34,27 @@ constexpr int kPollMilliseconds = 50;
               reason + ": " + std::generic_category().message(error_code));
 }
 
+// Descriptors from here on are not in the way of those a child gets: the standard ones and one
+// more.
+constexpr int kReportFd = STDERR_FILENO + 1;
+constexpr int kFirstFreeFd = kReportFd + 1;
+
 // A pipe whose ends close on their own.
 class Pipe {
  public:
   explicit Pipe(const std::string& program) {
     if (pipe2(ends_.data(), O_CLOEXEC) != 0) Fail(program, "cannot make a pipe", errno);
+    for (int& end : ends_) {
+      if (end >= kFirstFreeFd) continue;
+      const int moved = fcntl(end, F_DUPFD_CLOEXEC, kFirstFreeFd);
+      const int error_code = errno;
+      Close(end);
+      end = moved;
+      if (moved >= 0) continue;
+      CloseReadEnd();
+      CloseWriteEnd();
+      Fail(program, "cannot make a pipe", error_code);
+    }
   }
   Pipe(const Pipe&) = delete;
   Pipe& operator=(const Pipe&) = delete;
@@ -57,70 +74,151 @@ class Pipe {
   std::array<int, 2> ends_ = {-1, -1};
 };
 
-// Settings of posix_spawn: descriptors, process group, signals.
-class SpawnSettings {
- public:
-  SpawnSettings(int output, int errors) {
-    posix_spawn_file_actions_init(&actions_);
-    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions_, errors, STDERR_FILENO);
-    // Also closes what other threads opened without close-on-exec.
-    posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
-    posix_spawnattr_init(&attributes_);
-    posix_spawnattr_setflags(
-        &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    posix_spawnattr_setpgroup(&attributes_, 0);
-    sigset_t signals;
-    sigemptyset(&signals);
-    posix_spawnattr_setsigmask(&attributes_, &signals);
-    sigfillset(&signals);
-    posix_spawnattr_setsigdefault(&attributes_, &signals);
+// Where a program may lie: itself if its name has a slash, else its name in each folder of PATH.
+std::vector<std::string> Candidates(const std::string& program) {
+  if (program.find('/') != std::string::npos) return {program};
+  const char* path = std::getenv("PATH");
+  const std::string folders = path == nullptr ? "/bin:/usr/bin" : path;
+  std::vector<std::string> candidates;
+  for (size_t at = 0; at <= folders.size() && !program.empty();) {
+    const size_t end = std::min(folders.find(':', at), folders.size());
+    candidates.push_back(end == at ? program : folders.substr(at, end - at) + "/" + program);
+    at = end + 1;
   }
-  SpawnSettings(const SpawnSettings&) = delete;
-  SpawnSettings& operator=(const SpawnSettings&) = delete;
-  ~SpawnSettings() {
-    posix_spawn_file_actions_destroy(&actions_);
-    posix_spawnattr_destroy(&attributes_);
-  }
-  const posix_spawn_file_actions_t* actions() const { return &actions_; }
-  const posix_spawnattr_t* attributes() const { return &attributes_; }
+  return candidates;
+}
 
- private:
-  posix_spawn_file_actions_t actions_;
-  posix_spawnattr_t attributes_;
+std::vector<char*> Pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> pointers;
+  for (const std::string& text : strings) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// All a child needs to become another program, made ready before it exists.
+struct Start {
+  const std::vector<char*>& candidates;
+  const std::vector<char*>& arguments;
+  int output = -1;
+  int errors = -1;
+  int report = -1;  // takes the error code if there is no program
+  rlim_t memory_bytes = 0;
+  rlim_t cpu_seconds = 0;
+  pid_t parent = 0;
 };
+
+// The following run in the child, which shares its parent's memory (see Child): they call nothing
+// but what is safe in signal handlers, and allocate nothing. They return 0 or an error code.
+
+int DieWithParent(pid_t parent) {
+  // The signal comes when the thread that started the child ends; it waits for the child, so that
+  // is when the whole process ends, however that happens. It does not reach what the child starts.
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return errno;
+  return getppid() == parent ? 0 : ESRCH;  // it may have ended before
+}
+
+int SetStreams(const Start& start) {
+  const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(start.output, STDOUT_FILENO) < 0 ||
+      dup2(start.errors, STDERR_FILENO) < 0 || dup3(start.report, kReportFd, O_CLOEXEC) < 0) {
+    return errno;
+  }
+  // Where standard input was closed, /dev/null came into its place, with close-on-exec.
+  if (fcntl(STDIN_FILENO, F_SETFD, 0) != 0) return errno;
+  closefrom(kFirstFreeFd);  // also what other threads opened without close-on-exec
+  return 0;
+}
+
+void ResetSignals() {
+  struct sigaction action = {};
+  action.sa_handler = SIG_DFL;
+  for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, &action, nullptr);
+  sigprocmask(SIG_SETMASK, &action.sa_mask, nullptr);  // empty
+}
+
+int SetLimits(const Start& start) {
+  const auto set = [](__rlimit_resource resource, rlim_t value) {
+    rlimit limit = {};
+    if (getrlimit(resource, &limit) != 0) return false;
+    limit.rlim_cur = limit.rlim_max = std::min(value, limit.rlim_max);  // may not be raised
+    return setrlimit(resource, &limit) == 0;
+  };
+  // Memory last: the stack may not grow any more then.
+  const bool ok = set(RLIMIT_CORE, 0) && set(RLIMIT_CPU, start.cpu_seconds) &&
+                  set(RLIMIT_AS, start.memory_bytes);
+  return ok ? 0 : errno;
+}
+
+// The error code of the best candidate, as execvp finds it.
+int Execute(const Start& start) {
+  int error_code = ENOENT;
+  for (char* const candidate : start.candidates) {
+    if (candidate == nullptr) break;
+    execve(candidate, start.arguments.data(), environ);
+    if (errno != ENOENT && errno != ENOTDIR) error_code = errno;
+    if (errno != ENOENT && errno != ENOTDIR && errno != EACCES) break;
+  }
+  return error_code;
+}
+
+[[noreturn]] void BecomeProgram(const Start& start) {
+  int error_code = DieWithParent(start.parent);
+  if (error_code == 0 && setpgid(0, 0) != 0) error_code = errno;
+  // The report is where it was until the streams are set.
+  int report = start.report;
+  if (error_code == 0) error_code = SetStreams(start);
+  if (error_code == 0) {
+    report = kReportFd;
+    ResetSignals();
+    error_code = SetLimits(start);
+  }
+  if (error_code == 0) error_code = Execute(start);
+  [[maybe_unused]] const ssize_t written = write(report, &error_code, sizeof(error_code));
+  _exit(127);
+}
+
+// vfork, since a copy of the page tables of a process with a model in memory takes milliseconds;
+// posix_spawn, which does the same, sets neither limits nor the signal of a parent's death. The
+// parent's thread stands still until the child is another program. Not inlined: the child must not
+// write to variables the parent goes on with.
+[[gnu::noinline]] pid_t StartChild(const Start& start) {
+  const pid_t pid = vfork();
+  if (pid == 0) BecomeProgram(start);
+  return pid;
+}
 
 // A running child. On destruction it and its whole process group are killed and it is reaped.
 class Child {
  public:
-  Child(const std::vector<std::string>& arguments, int output, int errors) {
-    std::vector<char*> argv;
-    for (const std::string& argument : arguments)
-      argv.push_back(const_cast<char*>(argument.c_str()));
-    argv.push_back(nullptr);
-    const SpawnSettings settings(output, errors);
-    const int error_code = posix_spawnp(&pid_, argv[0], settings.actions(), settings.attributes(),
-                                        argv.data(), environ);
-    if (error_code != 0) Fail(arguments[0], "cannot be started", error_code);
+  Child(const std::vector<std::string>& arguments, const ChildLimits& limits, int output,
+        int errors) {
+    const std::vector<std::string> paths = Candidates(arguments[0]);
+    const std::vector<char*> candidates = Pointers(paths);
+    const std::vector<char*> argv = Pointers(arguments);
+    Pipe report(arguments[0]);
+    const Start start = {.candidates = candidates,
+                         .arguments = argv,
+                         .output = output,
+                         .errors = errors,
+                         .report = report.write_end(),
+                         .memory_bytes = static_cast<rlim_t>(limits.memory_bytes),
+                         .cpu_seconds = static_cast<rlim_t>(std::ceil(limits.timeout_s)) + 1,
+                         .parent = getpid()};
+    // No handler of ours may run in the child, where it would work on our memory.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pid_ = StartChild(start);
+    const int fork_error = errno;
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (pid_ < 0) Fail(arguments[0], "cannot be started", fork_error);
+    report.CloseWriteEnd();
+    FailIfNotStarted(arguments[0], report.read_end());
   }
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   ~Child() {
     if (!reaped_) KillAndReap();
-  }
-
-  // Set from outside, right after the start: nothing of ours runs inside the child.
-  void Limit(const std::string& program, const ChildLimits& limits) const {
-    const auto set = [&](__rlimit_resource resource, rlim_t value) {
-      const rlimit limit = {value, value};
-      if (prlimit(pid_, resource, &limit, nullptr) != 0 && errno != ESRCH) {
-        Fail(program, "cannot be limited", errno);
-      }
-    };
-    set(RLIMIT_AS, static_cast<rlim_t>(limits.memory_bytes));
-    set(RLIMIT_CPU, static_cast<rlim_t>(std::ceil(limits.timeout_s)) + 1);
-    set(RLIMIT_CORE, 0);
   }
 
   enum class State { kRuns, kEnded, kUnknown };
@@ -146,6 +244,17 @@ class Child {
   }
 
  private:
+  // The report ends without a word when the child has become the program.
+  void FailIfNotStarted(const std::string& program, int report) {
+    int error_code = 0;
+    ssize_t n = 0;
+    while ((n = read(report, &error_code, sizeof(error_code))) < 0 && errno == EINTR) {
+    }
+    if (n == 0) return;
+    KillAndReap();
+    Fail(program, "cannot be started", error_code);
+  }
+
   pid_t pid_ = -1;
   bool reaped_ = false;
 };
@@ -203,10 +312,9 @@ void Collect(const Child& child, Pipe& output, Pipe& errors, const ChildLimits& 
 ChildResult RunChild(const std::vector<std::string>& arguments, const ChildLimits& limits) {
   Pipe output(arguments[0]);
   Pipe errors(arguments[0]);
-  Child child(arguments, output.write_end(), errors.write_end());
+  Child child(arguments, limits, output.write_end(), errors.write_end());
   output.CloseWriteEnd();
   errors.CloseWriteEnd();
-  child.Limit(arguments[0], limits);
   ChildResult result;
   Collect(child, output, errors, limits, result);
   const int status = child.KillAndReap();

@@ -28,7 +28,8 @@ struct ChildResult {
 };
 
 // Runs arguments[0], found on PATH, and waits for it. Its standard input is /dev/null; it inherits
-// no other descriptor, and has a process group of its own, all of which is gone on return.
+// no other descriptor, and has a process group of its own, all of which is gone on return. Should
+// this process be killed, the program is killed too (but not what it has started itself).
 // Thread-safe; starts no threads. Throws Error(kEnvironment) if the program is not there or cannot
 // be started.
 ChildResult RunChild(const std::vector<std::string>& arguments, const ChildLimits& limits);

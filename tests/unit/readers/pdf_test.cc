@@ -2,6 +2,7 @@
 // under the names of poppler's, first on PATH.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -12,6 +13,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -25,6 +27,7 @@
 namespace platen {
 namespace {
 
+using std::literals::operator""s;
 using ::platen::testing::Bytes;
 using ::platen::testing::ReadBytes;
 using ::platen::testing::SourcePath;
@@ -272,11 +275,25 @@ TEST(ChildProcess, StandardInputIsEmptyAndNothingElseIsInherited) {
 }
 
 TEST(ChildProcess, MemoryIsLimited) {
-  // The limit is set from outside, a moment after the start.
   const ChildResult result =
-      RunChild({"sh", "-c", "while [ $(ulimit -v) = unlimited ]; do sleep 0.01; done; ulimit -v"},
-               {.memory_bytes = 64 << 20, .max_output_bytes = 100});
-  EXPECT_EQ(std::string(result.output.begin(), result.output.end()), "65536\n");
+      RunChild({"sh", "-c", "ulimit -v; ulimit -t; ulimit -c"},
+               {.timeout_s = 6.5, .memory_bytes = 64 << 20, .max_output_bytes = 100});
+  EXPECT_EQ(std::string(result.output.begin(), result.output.end()), "65536\n8\n0\n");
+}
+
+TEST(ChildProcess, StricterLimitsOfOursStay) {
+  const pid_t parent = fork();
+  if (parent == 0) {
+    const rlimit limit = {900, 900};
+    setrlimit(RLIMIT_CPU, &limit);
+    const ChildResult result =
+        RunChild({"sh", "-c", "ulimit -t"},
+                 {.timeout_s = 2000, .memory_bytes = 1 << 30, .max_output_bytes = 100});
+    _exit(std::string(result.output.begin(), result.output.end()) == "900\n" ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(parent, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(ChildProcess, GrandchildrenAreEndedAndDoNotDelayTheResult) {
@@ -301,6 +318,40 @@ TEST(ChildProcess, GrandchildrenAreEndedAndDoNotDelayTheResult) {
   }
 }
 
+// The process whose first and second argument are these; 0 if there is none.
+pid_t FindProcess(const std::string& program, const std::string& argument) {
+  const std::string start = program + '\0' + argument + '\0';
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream in(entry.path() / "cmdline", std::ios::binary);
+    const std::string line{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    if (line.starts_with(start)) return std::stoi(name);
+  }
+  return 0;
+}
+
+TEST(ChildProcess, NoChildOutlivesAKilledParent) {
+  const std::string seconds = "1000." + std::to_string(getpid());  // no other process has it
+  const pid_t parent = fork();
+  if (parent == 0) {
+    RunChild({"sleep", seconds}, {.timeout_s = 300, .memory_bytes = 1 << 30});
+    _exit(0);
+  }
+  const auto wait_for = [&](bool runs) {
+    for (int i = 0; i < 200 && (FindProcess("sleep", seconds) != 0) != runs; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return FindProcess("sleep", seconds);
+  };
+  ASSERT_GT(wait_for(true), 0);
+  kill(parent, SIGKILL);
+  waitpid(parent, nullptr, 0);
+  const pid_t left = wait_for(false);
+  EXPECT_EQ(left, 0);
+  if (left > 0) kill(left, SIGKILL);
+}
+
 TEST(ChildProcess, WorksWhereSigchldIsIgnored) {
   const auto old_handler = signal(SIGCHLD, SIG_IGN);  // as some schedulers leave it
   const ChildResult result = RunChild({"sh", "-c", "sleep 0.1; echo late"},
@@ -308,6 +359,68 @@ TEST(ChildProcess, WorksWhereSigchldIsIgnored) {
   signal(SIGCHLD, old_handler);
   EXPECT_EQ(result.end, ChildResult::End::kExited);
   EXPECT_EQ(std::string(result.output.begin(), result.output.end()), "late\n");
+}
+
+TEST(ChildProcess, SignalsAreAsAProgramExpectsThem) {
+  signal(SIGPIPE, SIG_IGN);
+  sigset_t blocked, before, after;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &blocked, &before);
+  const ChildResult result =
+      RunChild({"cat", "/proc/self/status"}, {.memory_bytes = 1 << 30, .max_output_bytes = 10000});
+  pthread_sigmask(SIG_SETMASK, &before, &after);
+  signal(SIGPIPE, SIG_DFL);
+  std::istringstream status(std::string(result.output.begin(), result.output.end()));
+  for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with("SigBlk") && !line.starts_with("SigIgn")) continue;
+    const uint64_t signals = std::stoull(line.substr(7), nullptr, 16);
+    EXPECT_EQ(signals & 0x7FFFFFFF, 0U) << line;  // those above are the C library's
+  }
+  EXPECT_EQ(sigismember(&after, SIGTERM), 1);  // ours are as they were
+  EXPECT_EQ(sigismember(&after, SIGINT), 0);
+}
+
+TEST(ChildProcess, WorksWhereStandardStreamsAreClosed) {
+  const pid_t parent = fork();
+  if (parent == 0) {
+    for (int fd = 0; fd < 3; ++fd) close(fd);
+    const ChildResult result = RunChild({"sh", "-c", "cat; echo out; echo err >&2"},
+                                        {.memory_bytes = 1 << 30, .max_output_bytes = 100});
+    const std::string output(result.output.begin(), result.output.end());
+    _exit(output == "out\n" && result.errors == "err\n" ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(parent, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST(ChildProcess, ManyThreadsStartProgramsAtOnce) {
+  std::atomic<int> num_right = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&num_right, t] {
+      for (int i = 0; i < 25; ++i) {
+        const std::string number = std::to_string(100 * t + i);
+        const ChildResult result =
+            RunChild({"echo", number}, {.memory_bytes = 1 << 30, .max_output_bytes = 100});
+        num_right += std::string(result.output.begin(), result.output.end()) == number + "\n";
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(num_right, 200);
+  EXPECT_TRUE(NoChildrenLeft());
+}
+
+TEST(ChildProcess, AFileThatCannotBeRunIsAnError) {
+  const FakePrograms programs;
+  programs.folder().Write("not-executable", "#!/bin/sh\n");
+  for (const std::string& program :
+       {"not-executable"s, programs.folder().path() + "/not-executable", "/dev"s, ""s}) {
+    EXPECT_THROW(RunChild({program}, {.memory_bytes = 1 << 30}), Error) << program;
+  }
+  EXPECT_TRUE(NoChildrenLeft());
 }
 
 TEST(ChildProcess, AProgramThatIsNotThereIsAnErrorOfTheEnvironment) {
