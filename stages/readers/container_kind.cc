@@ -71,7 +71,6 @@ std::string KindByMember(std::string_view name) {
 // --- Compound files: Microsoft's [MS-CFB] ---
 
 constexpr std::string_view kCompoundMagic = "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"sv;
-constexpr size_t kCompoundHeaderBytes = 512;
 constexpr size_t kEntryBytes = 128;
 constexpr size_t kNameBytes = 64;
 constexpr uint64_t kTablesInHeader = 109;  // sector numbers of the tables of chains
@@ -79,8 +78,8 @@ constexpr int kMaxDirectorySectors = 32;   // entries of documents stand among t
 
 class CompoundFile {
  public:
-  CompoundFile(const ReadBytes& read, std::string header)
-      : read_(read), header_(std::move(header)), sector_bits_(LittleEndian(header_).U16(30)) {}
+  CompoundFile(std::string_view head, const ReadBytes& read)
+      : header_(head), read_(read), sector_bits_(LittleEndian(head).U16(30)) {}
 
   // Names of the directory's entries, as far as they can be read.
   std::set<std::string> Names() const {
@@ -124,8 +123,8 @@ class CompoundFile {
     return name;
   }
 
+  std::string_view header_;
   const ReadBytes& read_;
-  std::string header_;
   unsigned sector_bits_;
 };
 
@@ -143,10 +142,9 @@ std::string ZipKind(std::string_view head) {
   return is_office ? "Office document" : "ZIP archive";
 }
 
-CompoundFileKind KindOfCompoundFile(const ReadBytes& read) {
-  std::string header = read(0, kCompoundHeaderBytes);
-  if (!header.starts_with(kCompoundMagic)) return {};
-  const std::set<std::string> names = CompoundFile(read, std::move(header)).Names();
+CompoundFileKind KindOfCompoundFile(std::string_view head, const ReadBytes& read) {
+  if (!head.starts_with(kCompoundMagic)) return {};
+  const std::set<std::string> names = CompoundFile(head, read).Names();
   CompoundFileKind kind = {.is_compound_file = true, .is_listed = !names.empty(), .name = ""};
   // In this order: a text may hold tables, and either may be shown on slides.
   constexpr std::array<std::pair<const char*, const char*>, 6> kStreams = {

@@ -22,6 +22,8 @@ struct CompoundFileKind {
   bool is_listed = false;  // its directory could be read, wholly or in part
   std::string name;        // "Word document", ...; "" if there is no document of Office in it
 };
-CompoundFileKind KindOfCompoundFile(const ReadBytes& read);
+
+// `read` is asked only if `head`, the first bytes, are those of a compound file.
+CompoundFileKind KindOfCompoundFile(std::string_view head, const ReadBytes& read);
 
 }  // namespace platen

@@ -178,8 +178,9 @@ const char* NameByBrand(std::string_view head) {
 }
 
 // A compound file without Office's streams is a cache of thumbnails, an installer or a mail.
-std::string CompoundFileName(const ReadBytes& read, const std::string& extension) {
-  const CompoundFileKind kind = KindOfCompoundFile(read);
+std::string CompoundFileName(std::string_view head, const ReadBytes& read,
+                             const std::string& extension) {
+  const CompoundFileKind kind = KindOfCompoundFile(head, read);
   if (!kind.is_compound_file || kind.is_listed) return kind.name;
   if (extension == "doc" || extension == "dot") return "Word document";
   if (extension == "xls" || extension == "xlt") return "Excel workbook";
@@ -198,7 +199,7 @@ std::string ForeignName(std::string_view head, const ReadBytes& read,
   if (LooksLikeBzip2(head)) return "bzip2 archive";
   if (const char* name = NameByBrand(head)) return name;
   if (std::string name = ZipKind(head); !name.empty()) return name;
-  return CompoundFileName(read, extension);
+  return CompoundFileName(head, read, extension);
 }
 
 FileKind Document(DocumentFormat format) {

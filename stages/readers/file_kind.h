@@ -36,8 +36,8 @@ inline constexpr size_t kFileHeadBytes = 4096;
 // damaged scan than something else; DocumentReader::Open says what is wrong with it. Never throws.
 FileKind KindOf(std::string_view head, std::string_view name);
 
-// The same of a file, at the cost of one open and one read; a second of its middle for files of old
-// Office programs. Throws Error(kInput) if it is not a regular file or cannot be opened or read.
+// The same of a file, at the cost of one open and one read; a few more for files of old Office
+// programs. Throws Error(kInput) if it is not a regular file or cannot be opened or read.
 FileKind LookAtFile(const std::string& path);
 FileKind LookAtFile(const InputFile& file);
 

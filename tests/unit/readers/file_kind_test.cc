@@ -6,6 +6,7 @@
 
 #include <array>
 #include <filesystem>
+#include <fstream>
 #include <random>
 #include <string>
 #include <vector>
@@ -305,6 +306,29 @@ TEST(FileKind, FilesAreLookedAtAsTheirBytesAre) {
   const std::string far = CompoundFile(names, 50);
   EXPECT_EQ(LookAtFile(folder.Write("x", far)).name, "Word document");
   EXPECT_EQ(KindOf(std::string_view(far).substr(0, kFileHeadBytes), "x").cls, FileClass::kOther);
+}
+
+// System calls of this process that read; -1 if the system does not tell.
+int64_t NumReads() {
+  std::ifstream in("/proc/self/io");
+  for (std::string name; in >> name;) {
+    int64_t number = 0;
+    in >> number;
+    if (name == "syscr:") return number;
+  }
+  return -1;
+}
+
+TEST(FileKind, AFileIsReadOnce) {
+  const TempFolder folder;
+  if (NumReads() < 0) GTEST_SKIP() << "/proc/self/io is not there";
+  for (const std::string& bytes : {"hello, world"s, std::string(9000, 'x'), ReadHeads()[3].bytes,
+                                   ReadHeads().back().bytes, UnreadHeads()[0].bytes}) {
+    const std::string path = folder.Write("x", bytes);
+    const int64_t before = NumReads();
+    for (int i = 0; i < 100; ++i) LookAtFile(path);
+    EXPECT_LT(NumReads() - before, 110) << bytes.substr(0, 20);
+  }
 }
 
 TEST(FileKind, WhatIsNoReadableFileIsAnError) {
