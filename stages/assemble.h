@@ -30,6 +30,7 @@ struct PageGeometry {
   int width = 0;   // of the upright page
   int height = 0;
   PageLayout layout;
+  bool has_ink = false;  // text was found, or the page is not blank
 };
 
 // Joins the pieces of cut lines by a space, lines of a block by line breaks, and blocks to a page, in

@@ -42,6 +42,16 @@ std::string CommentText(const std::string& reason) {
   return text;
 }
 
+// Why the page is empty, or what speaks against its text.
+std::string RemarkOn(const PageResult& page) {
+  if (!page.error.empty()) return page.error;
+  std::string remark;
+  for (const Doubt& doubt : page.doubts) {
+    remark += (remark.empty() ? "doubtful: " : "; ") + doubt.text;
+  }
+  return remark;
+}
+
 std::string EscapeLines(const std::string& text) {
   std::string out;
   size_t start = 0;
@@ -72,7 +82,7 @@ std::string EscapeMarkdownLine(std::string_view line) {
 std::string MarkdownWriter::Begin(const DocumentInfo&) { return ""; }
 
 std::string MarkdownWriter::Page(const PageResult& page) {
-  std::string out = "<!-- page " + std::to_string(page.page) + CommentText(page.error) + " -->\n\n";
+  std::string out = "<!-- page " + std::to_string(page.page) + CommentText(RemarkOn(page)) + " -->\n\n";
   for (const RegionResult& region : page.regions) {
     if (region.text.empty()) continue;
     const std::string text = ValidUtf8(region.text);

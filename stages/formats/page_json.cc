@@ -33,6 +33,14 @@ Json ToJson(const std::vector<std::string>& texts) {
   return json;
 }
 
+Json ToJson(const std::vector<Doubt>& doubts) {
+  Json json = Json::array();
+  for (const Doubt& doubt : doubts) {
+    json.push_back(Json{{"code", DoubtCode(doubt.kind)}, {"text", ValidUtf8(doubt.text)}});
+  }
+  return json;
+}
+
 // text, tokens, confidence, warnings, error: common to lines and regions.
 template <typename T>
 void AddReading(Json& json, const T& item) {
@@ -73,6 +81,7 @@ Json ToJson(const PageResult& page) {
   json["rotation"] = page.rotation;
   json["skew_degrees"] = RoundTo(page.skew_degrees, 1000);
   if (!page.warnings.empty()) json["warnings"] = ToJson(page.warnings);
+  if (!page.doubts.empty()) json["doubts"] = ToJson(page.doubts);
   json["regions"] = Json::array();
   for (const RegionResult& region : page.regions) json["regions"].push_back(ToJson(region));
   return json;
@@ -115,6 +124,15 @@ RegionResult RegionFrom(const Json& json) {
   return region;
 }
 
+Doubt DoubtFrom(const Json& json) {
+  const auto code = json.at("code").get<std::string>();
+  for (const DoubtKind kind :
+       {DoubtKind::kNoText, DoubtKind::kLowConfidence, DoubtKind::kForeignScript}) {
+    if (code == DoubtCode(kind)) return {kind, json.at("text").get<std::string>()};
+  }
+  throw Error(ErrorKind::kEnvironment, {"", "page result"}, "unknown doubt: " + code);
+}
+
 PageResult PageFrom(const Json& json) {
   PageResult page;
   page.page = json.at("page").get<int>();
@@ -124,6 +142,9 @@ PageResult PageFrom(const Json& json) {
   page.rotation = json.at("rotation").get<int>();
   page.skew_degrees = json.at("skew_degrees").get<double>();
   page.warnings = json.value("warnings", std::vector<std::string>{});
+  for (const Json& doubt : json.value("doubts", Json::array())) {
+    page.doubts.push_back(DoubtFrom(doubt));
+  }
   for (const Json& region : json.at("regions")) page.regions.push_back(RegionFrom(region));
   return page;
 }

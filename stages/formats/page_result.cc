@@ -45,6 +45,15 @@ void AppendHexEscape(std::string& out, char c) {
 
 }  // namespace
 
+const char* DoubtCode(DoubtKind kind) {
+  switch (kind) {
+    case DoubtKind::kNoText: return "no_text";
+    case DoubtKind::kLowConfidence: return "low_confidence";
+    case DoubtKind::kForeignScript: return "foreign_script";
+  }
+  return "";
+}
+
 std::string DisplayName(const std::string& bytes) {
   std::string out;
   for (size_t i = 0; i < bytes.size();) {

@@ -50,6 +50,21 @@ struct RegionResult {
   std::string error;  // empty: read; else why (part of) the region is missing
 };
 
+// Why a page that was read may not hold what stands on it.
+enum class DoubtKind {
+  kNoText,         // not blank, but nothing was read
+  kLowConfidence,  // too many lines the model was unsure of
+  kForeignScript,  // so unsure throughout as with scripts it was not trained for
+};
+
+struct Doubt {
+  DoubtKind kind = DoubtKind::kNoText;
+  std::string text;  // a sentence with the figures
+};
+
+// "no_text", "low_confidence", "foreign_script": stable, for programs that read results.
+const char* DoubtCode(DoubtKind kind);
+
 struct PageResult {
   int page = 0;      // 1-based in its document; 0: the document could not be opened
   int width = 0;     // of the upright page, pixels; 0: never decoded
@@ -58,7 +73,8 @@ struct PageResult {
   double skew_degrees = 0;
   std::vector<RegionResult> regions;
   std::vector<std::string> warnings;
-  std::string error;  // empty: the page was read
+  std::vector<Doubt> doubts;  // empty: nothing speaks against what was read; see stages/doubts.h
+  std::string error;          // empty: the page was read
 };
 
 // What stands at the head of a document's outputs.

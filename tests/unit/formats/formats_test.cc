@@ -98,6 +98,47 @@ TEST(MarkdownWriterTest, EscapesOnlyWhatMarkdownWouldChange) {
   EXPECT_EQ(EscapeMarkdownLine("A & B &amp; &#65;"), "A & B \\&amp; \\&#65;");
 }
 
+PageResult DoubtfulPage() {
+  PageResult page = MakePage(3);
+  page.doubts = {{DoubtKind::kLowConfidence, "2 of 3 lines are bad"},
+                 {DoubtKind::kForeignScript, "all is -->"}};
+  return page;
+}
+
+TEST(MarkdownWriterTest, ADoubtfulPageSaysWhyBeforeItsText) {
+  const std::string text = Write("md", {DoubtfulPage()});
+  EXPECT_EQ(text.substr(0, text.find("\n\n")),
+            "<!-- page 3: doubtful: 2 of 3 lines are bad; all is --  -->");
+  EXPECT_NE(text.find("Dear Sir,"), std::string::npos);
+  EXPECT_EQ(Write("txt", {DoubtfulPage()}), Write("txt", {MakePage(3)}));
+}
+
+TEST(PageJsonTest, DoubtsAreKeptAndAbsentWhereThereAreNone) {
+  const auto json = nlohmann::json::parse(Write("json", {MakePage(1), DoubtfulPage()}));
+  EXPECT_FALSE(json["pages"][0].contains("doubts"));
+  const auto& doubts = json["pages"][1]["doubts"];
+  ASSERT_EQ(doubts.size(), 2U);
+  EXPECT_EQ(doubts[0]["code"], "low_confidence");
+  EXPECT_EQ(doubts[0]["text"], "2 of 3 lines are bad");
+  const PageResult again = PageFromJson(PageToJson(DoubtfulPage()));
+  ASSERT_EQ(again.doubts.size(), 2U);
+  EXPECT_EQ(again.doubts[1].kind, DoubtKind::kForeignScript);
+  EXPECT_EQ(again.doubts[1].text, "all is -->");
+  EXPECT_TRUE(PageFromJson(PageToJson(MakePage(1))).doubts.empty());
+}
+
+TEST(PageJsonTest, EveryKindOfDoubtHasACodeThatIsReadBack) {
+  PageResult page = MakePage(1);
+  for (const DoubtKind kind :
+       {DoubtKind::kNoText, DoubtKind::kLowConfidence, DoubtKind::kForeignScript}) {
+    page.doubts = {{kind, "x"}};
+    EXPECT_EQ(PageFromJson(PageToJson(page)).doubts.at(0).kind, kind);
+  }
+  std::string unknown = PageToJson(page);
+  unknown.replace(unknown.find("foreign_script"), 14, "from_the_moon_");
+  EXPECT_THROW(PageFromJson(unknown), Error);
+}
+
 TEST(JsonWriterTest, HoldsSettingsPagesRegionsAndLines) {
   const auto json = nlohmann::json::parse(Write("json", {MakePage(1), FailedPage(2)}));
   EXPECT_EQ(json["source"], "a/b.tif");

@@ -1,0 +1,109 @@
+#include "stages/doubts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+
+namespace platen {
+namespace {
+
+// Probabilities are counted in steps of 0.0001, as they are stored: a page taken from its file must
+// give the same doubts as when it was read.
+constexpr int64_t kSteps = 10'000;
+constexpr int64_t kLowConfidence = 6'000;
+constexpr int64_t kForeignConfidence = 9'000;
+// One low line in so many is too many; on more than one line it takes kFewestLowLines.
+constexpr int64_t kLowShare = 5;
+constexpr int64_t kFewestLowLines = 2;
+// A number or a single word says nothing about the script.
+constexpr int64_t kFewestTokens = 15;
+
+// What the rules need to know of a page.
+struct Counts {
+  int64_t lines = 0;        // with tokens
+  int64_t low = 0;          // of these
+  int64_t tokens = 0;
+  int64_t probability = 0;  // steps, summed over the tokens
+  bool whole_regions = true;
+
+  void Add(const Confidence& confidence) {
+    if (confidence.tokens == 0) return;
+    const int64_t mean = std::llround(confidence.mean * kSteps);
+    ++lines;
+    if (mean < kLowConfidence) ++low;
+    tokens += confidence.tokens;
+    probability += mean * confidence.tokens;
+  }
+};
+
+Counts Count(const PageResult& page) {
+  Counts counts;
+  for (const RegionResult& region : page.regions) {
+    if (region.lines.empty()) counts.Add(region.confidence);
+    for (const LineResult& line : region.lines) {
+      counts.Add(line.confidence);
+      counts.whole_regions = false;
+    }
+  }
+  return counts;
+}
+
+// Two decimals, rounded down: what is below a bound is never shown as the bound.
+std::string TwoDecimals(int64_t steps) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%.2f", static_cast<double>(steps * 100 / kSteps) / 100);
+  return text;
+}
+
+bool IsEmptyButSound(const PageResult& page) {
+  return std::all_of(page.regions.begin(), page.regions.end(), [](const RegionResult& region) {
+    return region.text.empty() && region.error.empty();
+  });
+}
+
+bool IsLowThroughout(const Counts& counts) {
+  if (counts.low == 0 || counts.low * kLowShare < counts.lines) return false;
+  return counts.low == counts.lines || counts.low >= kFewestLowLines;
+}
+
+std::string LowConfidenceText(const Counts& counts) {
+  const std::string plural = counts.lines == 1 ? "" : "s";
+  return std::to_string(counts.low) + " of " + std::to_string(counts.lines) +
+         (counts.whole_regions ? " region" : " line") + plural +
+         (counts.lines == 1 ? " has" : " have") + " a mean confidence below " +
+         TwoDecimals(kLowConfidence);
+}
+
+bool LooksForeign(const Counts& counts) {
+  return counts.tokens >= kFewestTokens && counts.probability < kForeignConfidence * counts.tokens;
+}
+
+std::string ForeignText(const Counts& counts, const std::vector<std::string>& scripts) {
+  std::string names;
+  for (const std::string& script : scripts) names += (names.empty() ? "" : ", ") + script;
+  return "the mean confidence of all text is " + TwoDecimals(counts.probability / counts.tokens) +
+         ", below " + TwoDecimals(kForeignConfidence) +
+         ", as with scripts the model was not trained on; it was trained on " + names;
+}
+
+}  // namespace
+
+std::vector<Doubt> FindDoubts(const PageResult& page, bool has_ink,
+                              const std::vector<std::string>& scripts) {
+  std::vector<Doubt> doubts;
+  if (!page.error.empty()) return doubts;
+  if (has_ink && IsEmptyButSound(page)) {
+    doubts.push_back({DoubtKind::kNoText, "no text was read, but the page is not blank"});
+  }
+  const Counts counts = Count(page);
+  if (IsLowThroughout(counts)) {
+    doubts.push_back({DoubtKind::kLowConfidence, LowConfidenceText(counts)});
+  }
+  if (!scripts.empty() && LooksForeign(counts)) {
+    doubts.push_back({DoubtKind::kForeignScript, ForeignText(counts, scripts)});
+  }
+  return doubts;
+}
+
+}  // namespace platen

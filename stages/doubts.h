@@ -1,0 +1,21 @@
+// Which pages a person should look at: what was read may not be what stands on them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stages/formats/page_result.h"
+
+namespace platen {
+
+// What speaks against a page's result, in the order of DoubtKind. Nothing for a page that failed.
+//   no_text         nothing was read though `has_ink`
+//   low_confidence  at least a fifth of the lines, and two or all of them, have a mean confidence
+//                   below 0.60; regions that were read as a whole count as lines
+//   foreign_script  the mean confidence of all tokens, 15 or more, is below 0.90. Only if the model
+//                   states the `scripts` it was trained on
+// Confidences count as outputs show them, rounded to 0.0001. Pure.
+std::vector<Doubt> FindDoubts(const PageResult& page, bool has_ink,
+                              const std::vector<std::string>& scripts);
+
+}  // namespace platen
