@@ -92,10 +92,10 @@ struct EngineStats {
 // its pixels, small enough to bound a runaway.
 int DefaultTokenLimit(int image_tokens);
 
-// Thread-safety: Prepare and TryReserve from any thread. EncodeImages, Prefill and the group Submit,
-// Step and Abandon are three stages: each is called by one thread at a time, and the three may run
-// at the same time on different sequences. A sequence that is dropped before it finished must be
-// given to Discard, which returns its blocks.
+// Thread-safety: Prepare and TryReserve from any thread. EncodeImages, Prefill and the group of
+// Submit, Step and Abandon are three stages: each is called by one thread at a time, and the three
+// may run at the same time on different sequences. A sequence that is dropped before it finished
+// must be given to Discard, which returns its blocks.
 class Engine {
  public:
   Engine(const Model& model, const EngineOptions& options);
@@ -123,9 +123,9 @@ class Engine {
   // exception the live sequences can only be abandoned.
   std::vector<std::unique_ptr<Sequence>> Step();
 
-  // Ends decoding early: returns all live sequences, their blocks released. They have no result, but
-  // may be reserved and prefilled again. Works after an exception of Step too, and the engine is as
-  // good as new then.
+  // Ends decoding early: returns all live sequences, their blocks released. They have no result,
+  // but may be reserved and prefilled again. Works after an exception of Step too, and the engine
+  // is as good as new then.
   std::vector<std::unique_ptr<Sequence>> Abandon() noexcept;
 
   // Gives back what a sequence holds; for requests that are dropped before Submit.

@@ -28,8 +28,8 @@ struct TensorSpec {
 };
 
 // Every tensor of the architecture with its shape, derived from the config, in a fixed order.
-// The stored MTP copies of embedding and head, and the stored head of a tied model, are optional and
-// listed by OptionalTensors.
+// The stored MTP copies of embedding and head, and the stored head of a tied model, are optional
+// and listed by OptionalTensors.
 std::vector<TensorSpec> RequiredTensors(const ModelConfig& config);
 std::vector<TensorSpec> OptionalTensors(const ModelConfig& config);
 

@@ -49,8 +49,8 @@ class Recognizer {
   // exception the live readings can only be abandoned.
   virtual std::vector<std::unique_ptr<Reading>> Step() = 0;
 
-  // Ends recognition early, also after an exception of Step: returns all live readings, their blocks
-  // released. They have no result.
+  // Ends recognition early, also after an exception of Step: returns all live readings, their
+  // blocks released. They have no result.
   virtual std::vector<std::unique_ptr<Reading>> Abandon() = 0;
 
   virtual size_t live() const = 0;

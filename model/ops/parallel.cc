@@ -14,7 +14,7 @@ namespace platen {
 namespace {
 
 // A context of its own: as part of the caller's, which is the flow graph's in a run, the loop would
-// be cancelled with it when some other node throws, and return with bodies undone and no word of it.
+// be cancelled with it when some other node throws, and return with bodies undone without a word.
 void RunLoop(int64_t n, IndexFunction body) {
   tbb::task_group_context context(tbb::task_group_context::isolated);
   tbb::this_task_arena::isolate([&] {

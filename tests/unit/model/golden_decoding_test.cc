@@ -80,7 +80,8 @@ struct Decoded {
 };
 
 void CutTo(size_t count, std::vector<TokenId>& tokens) {
-  tokens.erase(tokens.begin() + static_cast<ptrdiff_t>(std::min(tokens.size(), count)), tokens.end());
+  const size_t kept = std::min(tokens.size(), count);
+  tokens.erase(tokens.begin() + static_cast<ptrdiff_t>(kept), tokens.end());
 }
 
 // The reference drafts to the full length up to the last token; we need room in the cache for that,
