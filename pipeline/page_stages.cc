@@ -3,12 +3,21 @@
 #include <utility>
 
 #include "pipeline/attempt.h"
+#include "stages/doubts.h"
+#include "stages/layout/ink.h"
 
 namespace platen {
 namespace {
 
 std::string PageLabel(const PageSlot& page) {
   return DisplayName(page.job.document->input.path) + " p" + std::to_string(page.job.page);
+}
+
+// Where letters were found there is ink. Looking for it costs far less than the search for lines, and
+// only pages without letters pay.
+bool HasInkOrLetters(const Image& image, const PageLayout& layout) {
+  const bool has_letters = !layout.lines.empty() && layout.letter_height > 0;
+  return has_letters || HasInk(image);
 }
 
 bool MustBeRead(const PageSlot& page) { return page.job.page > 0 && page.error.empty(); }
@@ -36,7 +45,10 @@ void PageStages::DecodeImage(PageSlot& page) {
 void PageStages::Layout(PageSlot& page) {
   if (!MustBeRead(page)) return;
   const StageSpan span(telemetry_, Stage::kLayout, page.index, PageLabel(page));
-  page.error = Attempt([&] { page.geometry.layout = tools_.segment(page.image); });
+  page.error = Attempt([&] {
+    page.geometry.layout = tools_.segment(page.image);
+    page.geometry.has_ink = HasInkOrLetters(page.image, page.geometry.layout);
+  });
   page.geometry.width = page.image.width;
   page.geometry.height = page.image.height;
 }
@@ -91,6 +103,7 @@ void PageStages::Assemble(PageSlot& page) {
   page.result.page = page.job.page;
   page.result.warnings = std::move(page.warnings);
   page.result.error = page.error.empty() ? failure : page.error;
+  page.result.doubts = FindDoubts(page.result, page.geometry.has_ink, options_.scripts);
 }
 
 }  // namespace platen

@@ -149,7 +149,7 @@ RunOptions MakeRunOptions(const Settings& settings, const LoadedModel& loaded,
     options.source.pages = ParsePageRanges(settings.Text("pages"));
   }
   options.source.force = settings.Flag("force");
-  options.page = {reading.granularity, settings.Text("task")};
+  options.page = {reading.granularity, settings.Text("task"), reading.scripts};
   options.threads = ThreadsFrom(settings);
   options.slots = static_cast<int>(settings.Integer("slots"));
   options.patch_budget = static_cast<int>(settings.Integer("batch-patches"));
