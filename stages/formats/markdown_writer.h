@@ -7,8 +7,9 @@
 
 namespace platen {
 
-// Each page starts with the comment "<!-- page N -->", or "<!-- page N: why it failed or is doubtful -->". Text that was read line by line is plain text
-// and is escaped; a region read as a whole is the model's own Markdown and is left as it is.
+// Each page starts with the comment "<!-- page N -->", or "<!-- page N: why it failed or is
+// doubtful -->". Text that was read line by line is plain text and is escaped; a region read as a
+// whole is the model's own Markdown and is left as it is.
 class MarkdownWriter : public DocumentWriter {
  public:
   std::string Begin(const DocumentInfo& info) override;

@@ -27,6 +27,8 @@ constexpr int kLargeGroup = 32;
 constexpr double kRuling = 2.3;
 // A small group that holds a square of kSolid is no letter: punch holes, corners of borders.
 constexpr int kSolid = 5;
+// What lies wholly within this share of the page's shorter side along an edge is dirt: 5 mm of A4.
+constexpr double kMargin = 0.025;
 // All groups of a page number of two small digits have 25 cells and more, those of blank pages 0.
 constexpr int kFewestCells = 12;
 
@@ -67,14 +69,22 @@ std::vector<bool> SolidGroups(const cv::Mat& marks, const cv::Mat& labels, int g
   return solid;
 }
 
-bool IsInk(const int* group, bool solid, cv::Size page) {
-  const int x = group[cv::CC_STAT_LEFT], y = group[cv::CC_STAT_TOP];
-  const int width = group[cv::CC_STAT_WIDTH], height = group[cv::CC_STAT_HEIGHT];
-  const int area = group[cv::CC_STAT_AREA];
-  if (area < kSmallestGroup) return false;
-  if (std::min(width, height) < kThinnestGroup) return false;
-  if (x == 0 || y == 0 || x + width == page.width || y + height == page.height) return false;
-  const int length = std::max(width, height);
+// Touches the page's edge, or lies wholly in the margin along it.
+bool IsAtEdge(const cv::Rect& group, cv::Size page) {
+  const int margin = static_cast<int>(kMargin * std::min(page.width, page.height));
+  const cv::Point end = group.br();
+  if (group.x == 0 || group.y == 0 || end.x == page.width || end.y == page.height) return true;
+  return end.x <= margin || end.y <= margin || group.x >= page.width - margin ||
+         group.y >= page.height - margin;
+}
+
+bool IsInk(const int* stats, bool solid, cv::Size page) {
+  const cv::Rect group(stats[cv::CC_STAT_LEFT], stats[cv::CC_STAT_TOP], stats[cv::CC_STAT_WIDTH],
+                       stats[cv::CC_STAT_HEIGHT]);
+  const int area = stats[cv::CC_STAT_AREA];
+  if (area < kSmallestGroup || std::min(group.width, group.height) < kThinnestGroup) return false;
+  if (IsAtEdge(group, page)) return false;
+  const int length = std::max(group.width, group.height);
   return length > kLargeGroup ? area >= kRuling * length : !solid;
 }
 

@@ -64,6 +64,16 @@ TEST(HasInk, BordersOfTheScannerAreNone) {
   EXPECT_FALSE(HasInk(Scanned(page.image())));
 }
 
+TEST(HasInk, DirtAlongTheEdgeIsNoneATightCropIsInk) {
+  DrawnPage page = Page();
+  Write(page, 12, 2000, 1, 40);
+  Write(page, kWidth - 32, 1000, 1, 40);
+  EXPECT_FALSE(HasInk(Scanned(page.image())));
+  DrawnPage line(600, 40, 240);
+  Write(line, 20, 12, 30, 40);
+  EXPECT_TRUE(HasInk(line.image()));
+}
+
 TEST(HasInk, SpecksHolesFoldsAndRulingsAreNone) {
   DrawnPage page = Page();
   for (int i = 0; i < 40; ++i) page.Fill(100 + 37 * i, 90 + 53 * i, 104 + 37 * i, 94 + 53 * i);
