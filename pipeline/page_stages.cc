@@ -13,8 +13,7 @@ std::string PageLabel(const PageSlot& page) {
   return DisplayName(page.job.document->input.path) + " p" + std::to_string(page.job.page);
 }
 
-// Where letters were found there is ink. Looking for it costs far less than the search for lines, and
-// only pages without letters pay.
+// Where letters were found there is ink: only pages without any are searched for it.
 bool HasInkOrLetters(const Image& image, const PageLayout& layout) {
   const bool has_letters = !layout.lines.empty() && layout.letter_height > 0;
   return has_letters || HasInk(image);

@@ -21,7 +21,7 @@ struct PageTools {
 
 struct PageStageOptions {
   ReadingConfig::Granularity granularity = ReadingConfig::Granularity::kLine;
-  std::string label = "text";  // of the regions in the results
+  std::string label = "text";             // of the regions in the results
   std::vector<std::string> scripts = {};  // the model was trained on; empty: not stated
 };
 

@@ -21,8 +21,8 @@ constexpr int64_t kFewestTokens = 15;
 
 // What the rules need to know of a page.
 struct Counts {
-  int64_t lines = 0;        // with tokens
-  int64_t low = 0;          // of these
+  int64_t lines = 0;  // with tokens
+  int64_t low = 0;    // of these
   int64_t tokens = 0;
   int64_t probability = 0;  // steps, summed over the tokens
   bool whole_regions = true;
@@ -84,7 +84,8 @@ std::string ForeignText(const Counts& counts, const std::vector<std::string>& sc
   for (const std::string& script : scripts) names += (names.empty() ? "" : ", ") + script;
   return "the mean confidence of all text is " + TwoDecimals(counts.probability / counts.tokens) +
          ", below " + TwoDecimals(kForeignConfidence) +
-         ", as with scripts the model was not trained on; it was trained on " + names;
+         ": it looks like a script the model was not trained on (it was trained on " + names +
+         ") or like text upside down";
 }
 
 }  // namespace

@@ -8,12 +8,13 @@
 namespace platen {
 namespace {
 
-// The page is looked at in cells: so many along its long side (0.5 mm of an A4 page), each at least
-// kSmallestCell pixels. Means over cells leave little of a scanner's noise.
+// The page is looked at in square cells of whole pixels: about so many along its long side (0.5 mm
+// of an A4 page), each at least kSmallestCell wide. Means over cells leave little of a scanner's
+// noise.
 constexpr int kCells = 580;
 constexpr int kSmallestCell = 2;
-// The ground of a cell is the median around it. Edges of large areas, dark or light, are part of the
-// ground; strokes and the texture of pictures are not.
+// The ground of a cell is the median around it. Edges of large areas, dark or light, are part of
+// the ground; strokes and the texture of pictures are not.
 constexpr int kGroundCells = 31;
 // Grey levels by which a cell with ink differs from its ground. Print that shines through and noise
 // stay below.
@@ -21,8 +22,8 @@ constexpr int kContrast = 26;
 // A group of cells is a speck or a fold if smaller or thinner.
 constexpr int kSmallestGroup = 5;
 constexpr int kThinnestGroup = 3;
-// A large group is longer than this. If it has fewer cells than kRuling for each of its length, it is
-// a ruling that lies askew; words have 2.5 and more.
+// A large group is longer than this. If it has fewer cells than kRuling for each of its length, it
+// is a ruling that lies askew; words have 2.5 and more.
 constexpr int kLargeGroup = 32;
 constexpr double kRuling = 2.3;
 // A small group that holds a square of kSolid is no letter: punch holes, corners of borders.
@@ -32,16 +33,15 @@ constexpr double kMargin = 0.025;
 // All groups of a page number of two small digits have 25 cells and more, those of blank pages 0.
 constexpr int kFewestCells = 12;
 
+// Means over whole cells; the rest of a cell at the right and lower edge is left out.
 cv::Mat Cells(const Image& page) {
   const cv::Mat rgb(page.height, page.width, CV_8UC3, const_cast<uint8_t*>(page.rgb.data()));
-  cv::Mat grey;
+  cv::Mat grey, cells;
   cv::cvtColor(rgb, grey, cv::COLOR_RGB2GRAY);
-  const int long_side = std::max(page.width, page.height);
-  const double cell = std::max<double>(kSmallestCell, static_cast<double>(long_side) / kCells);
-  const cv::Size size(std::max(1, static_cast<int>(page.width / cell)),
-                      std::max(1, static_cast<int>(page.height / cell)));
-  cv::Mat cells;
-  cv::resize(grey, cells, size, 0, 0, cv::INTER_AREA);
+  const int cell = std::max(kSmallestCell, std::max(page.width, page.height) / kCells);
+  const cv::Size size(page.width / cell, page.height / cell);
+  if (size.empty()) return cells;
+  cv::resize(grey(cv::Rect(cv::Point(0, 0), size * cell)), cells, size, 0, 0, cv::INTER_AREA);
   return cells;
 }
 
@@ -92,18 +92,20 @@ bool IsInk(const int* stats, bool solid, cv::Size page) {
 
 bool HasInk(const Image& page) {
   if (page.empty()) return false;
-  const cv::Mat marks = Marks(Cells(page));
+  const cv::Mat page_cells = Cells(page);
+  if (page_cells.empty()) return false;
+  const cv::Mat marks = Marks(page_cells);
   cv::Mat labels, stats, centres;
   const int groups = cv::connectedComponentsWithStats(marks, labels, stats, centres, 8, CV_32S);
   const std::vector<bool> solid = SolidGroups(marks, labels, groups);
-  int cells = 0;
+  int with_ink = 0;
   for (int i = 1; i < groups; ++i) {
     const int* group = stats.ptr<int>(i);
     if (IsInk(group, solid[static_cast<size_t>(i)], marks.size())) {
-      cells += group[cv::CC_STAT_AREA];
+      with_ink += group[cv::CC_STAT_AREA];
     }
   }
-  return cells >= kFewestCells;
+  return with_ink >= kFewestCells;
 }
 
 }  // namespace platen

@@ -5,9 +5,9 @@
 
 namespace platen {
 
-// True if the page shows print, writing, a picture or light text on dark ground; a page number alone
-// is enough. False for what blank pages show: noise, uneven light, borders of the scanner, specks,
-// folds, rulings, punch holes, print that shines through from the other side. Thread-safe.
+// True if the page shows print, writing, a picture or light text on dark ground; a page number
+// alone is enough. False for what blank pages show: noise, uneven light, borders of the scanner,
+// specks, folds, rulings, punch holes, print that shines through from the other side. Thread-safe.
 bool HasInk(const Image& page);
 
 }  // namespace platen

@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
-"""Pages that a model of Latin print reads well, badly or not at all, to judge which of them are called doubtful.
+"""Pages that a model of Latin print reads well, badly or not at all, to judge what is doubtful.
 
-Draws short pages of text in many languages, scripts, typefaces and sizes, damages some of them as a scanner does, and
-pages without text: blank ones as scanners return them, light text on dark ground, pictures. The same seed, fonts and
-texts give the same pages.
+Draws short pages of text in many languages, scripts, typefaces and sizes, damages some of them as a
+scanner does, and pages without text: blank ones as scanners return them, light text on dark ground,
+pictures. The same seed, fonts and texts give the same pages.
 
-    doubt_pages.py --out DIR --seed 7 --texts texts.json [--half 0|1] [--scale 1.0] [--parts text blank]
+    doubt_pages.py --out DIR --seed 7 --texts texts.json [--half 0|1] [--scale 1.0]
+                   [--parts text blank]
 
-texts.json    {"en": ["A sentence", ...], "el": [...], ...}; which languages belong to which group stands in GROUPS
---half        only texts of this half (by checksum): rules are chosen on one half and judged on the other
+texts.json    {"en": ["A sentence", ...], "el": [...], ...}, for the languages of GROUPS
+--half        only texts of this half (by checksum): rules are chosen on one, judged on the other
 --scale       multiplies the number of pages of every group
 
-Writes DIR/<group>/<language or kind>-<n>.<png|jpg> and DIR/pages.json: {"<file>": {"group", "language", "kind",
-"damage", "dpi", "points", "font", "lines", "text"}}. Needs Pillow with libraqm, numpy, OpenCV and fontTools, and the Debian
-packages named in FONT_PACKAGES.
+Writes DIR/<group>/<language or kind>-<n>.<png|jpg> and DIR/pages.json: {"<file>": {"group",
+"language", "kind", "damage", "dpi", "points", "font", "lines", "text"}}. Needs Pillow with libraqm,
+numpy, OpenCV and fontTools, and the Debian packages named in FONT_PACKAGES.
 """
 
 import argparse
@@ -31,19 +32,19 @@ from PIL import Image, ImageDraw, ImageFont
 import generate_pages
 
 FONT_PACKAGES = (
-    "fonts-dejavu fonts-liberation fonts-lato fonts-open-sans fonts-crosextra-carlito fonts-crosextra-caladea "
-    "fonts-ebgaramond fonts-linuxlibertine fonts-gnutypewriter fonts-noto-core fonts-noto-cjk"
+    "fonts-dejavu fonts-liberation fonts-lato fonts-open-sans fonts-crosextra-carlito "
+    "fonts-crosextra-caladea fonts-ebgaramond fonts-linuxlibertine fonts-gnutypewriter "
+    "fonts-noto-core fonts-noto-cjk"
 )
 
+# The order is part of what a seed means.
+FOREIGN = "el ru uk bg sr he ar fa hi bn ta te kn gu th zh_CN zh_TW ja ko ka hy am km ml pa mn"
 # group -> languages, pages of each language
 GROUPS = {
     "trained": ("en de fr es it pt".split(), 24),
     "latin": ("nl sv fi pl cs hu tr vi ro hr lt lv is cy".split(), 10),
     "worn": ("en de fr es it pt pl vi".split(), 18),
-    "foreign": (
-        "el ru uk bg sr he ar fa hi bn ta te kn gu th zh_CN zh_TW ja ko ka hy am km ml pa mn".split(),
-        10,
-    ),
+    "foreign": (FOREIGN.split(), 10),
 }
 # Latin letters of another kind, from the mathematical alphabets of one font: group "styled".
 STYLES = {"fraktur": (0x1D56C, 0x1D586), "script": (0x1D4D0, 0x1D4EA)}
@@ -54,12 +55,36 @@ KINDS = ["prose", "prose", "short", "short", "caps", "table", "receipt"]
 TRUE_DAMAGE = ["light", "moderate", "dirty", "bilevel", "fax", "blur", "jpeg", "low"]
 
 
-# ------------------------------------------------------------------------------------------------------------- fonts
+# ------------------------------------------------------------------------------------------- fonts
 def all_fonts():
     """(path, code points) of the text fonts, in a stable order."""
-    folders = ("dejavu", "liberation", "lato", "open-sans", "crosextra", "ebgaramond", "linux-libertine", "noto")
-    unwanted = ("Mono-", "Initials", "Keyboard", "Hairline", "Thin", "Music", "Nushu", "Symbols", "SignWriting",
-                "Math", "Biolinum_K", "Black", "ExtraLight", "Outline", "Unjoined")
+    folders = (
+        "dejavu",
+        "liberation",
+        "lato",
+        "open-sans",
+        "crosextra",
+        "ebgaramond",
+        "linux-libertine",
+        "noto",
+    )
+    unwanted = (
+        "Mono-",
+        "Initials",
+        "Keyboard",
+        "Hairline",
+        "Thin",
+        "Music",
+        "Nushu",
+        "Symbols",
+        "SignWriting",
+        "Math",
+        "Biolinum_K",
+        "Black",
+        "ExtraLight",
+        "Outline",
+        "Unjoined",
+    )
     found = []
     for root in ("/usr/share/fonts/truetype", "/usr/share/fonts/opentype"):
         for folder, _, names in sorted(os.walk(root)):
@@ -87,7 +112,7 @@ def fonts_for(texts, fonts):
     return fitting
 
 
-# ------------------------------------------------------------------------------------------------------------- texts
+# ------------------------------------------------------------------------------------------- texts
 def pieces(text, language):
     """What a line may be broken between, and what joins it."""
     if language not in WITHOUT_SPACES:
@@ -103,10 +128,12 @@ def pieces(text, language):
 
 def styled(text, style):
     upper, lower = STYLES[style]
+
     def one(c):
         if "A" <= c <= "Z":
             return chr(upper + ord(c) - 65)
         return chr(lower + ord(c) - 97) if "a" <= c <= "z" else c
+
     return "".join(map(one, text))
 
 
@@ -135,7 +162,7 @@ def number(rng):
     )()
 
 
-# ------------------------------------------------------------------------------------------------------------- pages
+# ------------------------------------------------------------------------------------------- pages
 class Sheet:
     def __init__(self, width, height, dpi):
         self.image = Image.new("L", (width, height), 255)
@@ -147,9 +174,18 @@ def text_sheet(rng, texts, language, kind, path, points, dpi):
     """A page of one kind and its lines."""
     width = int(rng.uniform(110, 180) / 25.4 * dpi) if kind != "receipt" else int(80 / 25.4 * dpi)
     font = ImageFont.truetype(path, points / 72 * dpi)
-    lead = font.size * rng.uniform(1.25, 1.7) * (1.25 if language in ("km", "th", "te", "ml", "kn") else 1)
-    count = {"prose": rng.randint(12, 26), "short": rng.randint(1, 6), "caps": rng.randint(2, 14),
-             "table": rng.randint(4, 18), "receipt": rng.randint(8, 22)}[kind]
+    lead = (
+        font.size
+        * rng.uniform(1.25, 1.7)
+        * (1.25 if language in ("km", "th", "te", "ml", "kn") else 1)
+    )
+    count = {
+        "prose": rng.randint(12, 26),
+        "short": rng.randint(1, 6),
+        "caps": rng.randint(2, 14),
+        "table": rng.randint(4, 18),
+        "receipt": rng.randint(8, 22),
+    }[kind]
     margin = 12 / 25.4 * dpi
     sheet = Sheet(width, int(margin * 2 + lead * (count + 1)), dpi)
     right = language in RIGHT_TO_LEFT
@@ -170,7 +206,9 @@ def text_sheet(rng, texts, language, kind, path, points, dpi):
                 text = " ".join([text] + [rng.choice(texts) for _ in range(rng.randint(1, 4))])
             if kind == "caps":
                 text = text.upper()
-            lines = wrapped(text, language, font, width - 2 * margin, direction)[: count - len(drawn)]
+            lines = wrapped(text, language, font, width - 2 * margin, direction)[
+                : count - len(drawn)
+            ]
             for n, line in enumerate(lines):
                 if kind == "receipt" and rng.random() < 0.6:
                     line = wrapped(line, language, font, (width - 2 * margin) * 0.6, direction)[0]
@@ -179,7 +217,9 @@ def text_sheet(rng, texts, language, kind, path, points, dpi):
                     sheet.draw.text(far, price, 0, font, anchor="la" if right else "ra")
                     lines[n] = f"{line} {price}"
                 at = (width - margin, y) if right else (margin, y)
-                sheet.draw.text(at, line, 0, font, anchor="ra" if right else "la", direction=direction)
+                sheet.draw.text(
+                    at, line, 0, font, anchor="ra" if right else "la", direction=direction
+                )
                 y += lead
         drawn += lines
     return sheet, drawn
@@ -226,14 +266,27 @@ class Maker:
         dpi, points = rng.choice([150, 200, 200, 300]), round(rng.uniform(8, 14), 1)
         font = rng.choice(sorted(fonts))
         sheet, lines = text_sheet(rng, fonts[font], language, kind, font, points, dpi)
-        self.save(group, f"{language}-{n}", worn(sheet, damage, rng), language=language, kind=kind, damage=damage,
-                  dpi=dpi, points=points, font=os.path.basename(font), lines=len(lines), text="\n".join(lines))
+        self.save(
+            group,
+            f"{language}-{n}",
+            worn(sheet, damage, rng),
+            language=language,
+            kind=kind,
+            damage=damage,
+            dpi=dpi,
+            points=points,
+            font=os.path.basename(font),
+            lines=len(lines),
+            text="\n".join(lines),
+        )
 
     def text_groups(self, texts, half, scale):
         fonts = all_fonts()
         for group, (languages, count) in GROUPS.items():
             for language in languages:
-                some = [t for t in texts[language] if half is None or zlib.crc32(t.encode()) % 2 == half][:3000]
+                some = [
+                    t for t in texts[language] if half is None or zlib.crc32(t.encode()) % 2 == half
+                ][:3000]
                 fitting = fonts_for(some, fonts)
                 assert fitting, language
                 for n in range(max(1, round(count * scale))):
@@ -246,7 +299,7 @@ class Maker:
             for n in range(round(15 * scale)):
                 self.text_page("styled", style, n, {path: some})
 
-    # -------------------------------------------------------------------------------------------- pages without text
+    # -------------------------------------------------------------------------- pages without text
     def paper(self, width, height):
         """Paper of a scanner: brightness, light, noise, grain."""
         rng, n = self.rng, np.random.default_rng(self.rng.randrange(1 << 30))
@@ -256,11 +309,17 @@ class Maker:
             a *= 1 - rng.uniform(0, 0.35) * ((xx / width - 0.5) ** 2 + (yy / height - 0.5) ** 2) * 2
             a *= 1 - rng.uniform(0, 0.25) * xx / width
         if rng.random() < 0.8:
-            a += cv2.GaussianBlur(n.normal(0, rng.uniform(1, 14), a.shape).astype(np.float32), (0, 0),
-                                  rng.uniform(0.3, 1.2))
+            a += cv2.GaussianBlur(
+                n.normal(0, rng.uniform(1, 14), a.shape).astype(np.float32),
+                (0, 0),
+                rng.uniform(0.3, 1.2),
+            )
         if rng.random() < 0.4:  # stains, folds
-            coarse = cv2.resize(n.normal(0, 1, (12, 9)).astype(np.float32), (width, height),
-                                interpolation=cv2.INTER_CUBIC)
+            coarse = cv2.resize(
+                n.normal(0, 1, (12, 9)).astype(np.float32),
+                (width, height),
+                interpolation=cv2.INTER_CUBIC,
+            )
             a += coarse * rng.uniform(1, 7)
         return a
 
@@ -268,15 +327,33 @@ class Maker:
         rng = self.rng
         dpi = rng.choice([100, 150, 200])
         width, height = int(8.27 * dpi), int(11.69 * dpi)
-        kind = rng.choice(["paper", "white", "grey", "specks", "border", "border", "fold", "shadow", "through",
-                           "holes", "ruled"])
+        kind = rng.choice(
+            [
+                "paper",
+                "white",
+                "grey",
+                "specks",
+                "border",
+                "border",
+                "fold",
+                "shadow",
+                "through",
+                "holes",
+                "ruled",
+            ]
+        )
         a = self.paper(width, height)
         if kind in ("white", "grey"):
             a[:] = 255 if kind == "white" else rng.uniform(60, 250)
         if kind == "specks":
             for _ in range(rng.randint(1, 25)):
-                cv2.circle(a, (rng.randrange(width), rng.randrange(height)), rng.randint(0, max(1, dpi // 120)),
-                           rng.uniform(20, 120), -1)
+                cv2.circle(
+                    a,
+                    (rng.randrange(width), rng.randrange(height)),
+                    rng.randint(0, max(1, dpi // 120)),
+                    rng.uniform(20, 120),
+                    -1,
+                )
         if kind == "border":
             for side in rng.sample(range(4), rng.randint(1, 4)):
                 k = int(rng.uniform(1, 14) / 25.4 * dpi)
@@ -284,14 +361,21 @@ class Maker:
                 if side < 2:
                     a[:, :k] = dark
                     if rng.random() < 0.5:  # not quite straight
-                        cv2.fillPoly(a, [np.array([[0, 0], [k + rng.randint(1, 20), 0], [k, height], [0, height]])],
-                                     dark)
+                        cv2.fillPoly(
+                            a,
+                            [
+                                np.array(
+                                    [[0, 0], [k + rng.randint(1, 20), 0], [k, height], [0, height]]
+                                )
+                            ],
+                            dark,
+                        )
                 else:
                     a[:k] = dark
                 a = np.ascontiguousarray(np.rot90(a, 2)) if rng.random() < 0.5 else a
         if kind == "fold":
             y = rng.randrange(height)
-            a[y:y + max(1, dpi // 100)] *= rng.uniform(0.75, 0.93)
+            a[y : y + max(1, dpi // 100)] *= rng.uniform(0.75, 0.93)
         if kind == "shadow":
             k = int(rng.uniform(2, 12) / 25.4 * dpi)
             a[:, :k] *= np.linspace(0.05, 1, k) ** 0.5
@@ -300,12 +384,20 @@ class Maker:
             a -= (255 - cv2.GaussianBlur(back, (0, 0), 1.6 * dpi / 200)) * rng.uniform(0.02, 0.12)
         if kind == "holes":
             for y in (0.35, 0.65):
-                cv2.circle(a, (int(0.05 * width), int(y * height)), int(3 / 25.4 * dpi), rng.uniform(0, 80), -1)
+                cv2.circle(
+                    a,
+                    (int(0.05 * width), int(y * height)),
+                    int(3 / 25.4 * dpi),
+                    rng.uniform(0, 80),
+                    -1,
+                )
         if kind == "ruled":  # writing paper, not quite straight
             slope, step = rng.uniform(-0.02, 0.02) * width, rng.uniform(6, 10) / 25.4 * dpi
             thick, shade = rng.randint(1, max(1, dpi // 60)), rng.uniform(60, 190)
             for y in np.arange(0.12 * height, 0.95 * height, step):
-                cv2.line(a, (int(0.1 * width), int(y)), (int(0.95 * width), int(y + slope)), shade, thick)
+                cv2.line(
+                    a, (int(0.1 * width), int(y)), (int(0.95 * width), int(y + slope)), shade, thick
+                )
         image = Image.fromarray(np.clip(a, 0, 255).astype(np.uint8))
         self.save("blank", f"{kind}-{n}", image, rng.choice([None, 85]), kind=kind, dpi=dpi)
 
@@ -314,22 +406,42 @@ class Maker:
         rng = self.rng
         dpi = rng.choice([100, 150, 200])
         width, height = int(8.27 * dpi), int(11.69 * dpi)
-        kind = rng.choice(["negative", "slide", "line", "number", "word", "photo", "engraving", "big", "faint"])
+        kind = rng.choice(
+            ["negative", "slide", "line", "number", "word", "photo", "engraving", "big", "faint"]
+        )
         font = ImageFont.truetype(rng.choice(fonts), rng.uniform(8, 14) / 72 * dpi)
         image = Image.new("L", (width, height), 255)
         draw = ImageDraw.Draw(image)
         if kind in ("negative", "slide"):
             for i in range(1 if kind == "slide" else rng.randint(2, 40)):
-                draw.text((0.1 * width, 0.1 * height + i * font.size * 1.4), rng.choice(texts)[:60], 0, font)
+                draw.text(
+                    (0.1 * width, 0.1 * height + i * font.size * 1.4),
+                    rng.choice(texts)[:60],
+                    0,
+                    font,
+                )
             low, high = rng.uniform(0, 70), rng.uniform(170, 255)
-            image = Image.fromarray((low + (255 - np.asarray(image)) / 255 * (high - low)).astype(np.uint8))
+            image = Image.fromarray(
+                (low + (255 - np.asarray(image)) / 255 * (high - low)).astype(np.uint8)
+            )
         elif kind in ("line", "number", "word", "faint"):
-            text = {"line": rng.choice(texts)[:50], "number": str(rng.randint(1, 400)),
-                    "word": rng.choice(texts).split()[0], "faint": rng.choice(texts)[:60]}[kind]
+            text = {
+                "line": rng.choice(texts)[:50],
+                "number": str(rng.randint(1, 400)),
+                "word": rng.choice(texts).split()[0],
+                "faint": rng.choice(texts)[:60],
+            }[kind]
             shade = rng.randint(120, 180) if kind == "faint" else rng.randint(0, 60)
-            draw.text((rng.uniform(0.1, 0.5) * width, rng.uniform(0.1, 0.9) * height), text, shade, font)
+            draw.text(
+                (rng.uniform(0.1, 0.5) * width, rng.uniform(0.1, 0.9) * height), text, shade, font
+            )
         elif kind == "big":
-            draw.text((0.1 * width, 0.3 * height), "A", 0, ImageFont.truetype(rng.choice(fonts), 0.5 * width))
+            draw.text(
+                (0.1 * width, 0.3 * height),
+                "A",
+                0,
+                ImageFont.truetype(rng.choice(fonts), 0.5 * width),
+            )
         else:
             image = Image.fromarray(self.picture(width, height, kind))
         a = np.asarray(image, np.float32) - (255 - self.paper(width, height)) * 0.5
@@ -342,20 +454,25 @@ class Maker:
         w, h = int(width * rng.uniform(0.25, 0.8)), int(height * rng.uniform(0.15, 0.6))
         a = np.zeros((h, w), np.float32)
         for cells in (3, 6, 12, 24, 48):
-            a += cv2.resize(n.normal(0, 1, (cells, cells)).astype(np.float32), (w, h),
-                            interpolation=cv2.INTER_CUBIC) / np.sqrt(cells)
+            a += cv2.resize(
+                n.normal(0, 1, (cells, cells)).astype(np.float32),
+                (w, h),
+                interpolation=cv2.INTER_CUBIC,
+            ) / np.sqrt(cells)
         a = (a - a.min()) / (a.max() - a.min())
         if kind == "engraving":
             yy = np.mgrid[0:h, 0:w][0] + 20 * a
             a = (np.sin(yy * 2 * np.pi / rng.uniform(5, 9)) * 0.5 + 0.5 > a).astype(np.float32)
         page = np.full((height, width), 255, np.uint8)
         y, x = int((height - h) * rng.random()), int((width - w) * rng.random())
-        page[y:y + h, x:x + w] = (20 + 220 * a).astype(np.uint8)
+        page[y : y + h, x : x + w] = (20 + 220 * a).astype(np.uint8)
         return page
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--out", required=True)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--texts", required=True)

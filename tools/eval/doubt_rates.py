@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Which pages of doubt_pages.py were called doubtful, by group, and how well those pages had been read.
+"""Which pages of doubt_pages.py were called doubtful, and how well those pages had been read.
 
     doubt_rates.py --pages DIR --results OUT/DIR [--json rates.json]
 
-A page of Latin text counts as lost if more than half of its words are wrong: the words of its text that are not among
-those read, in any order, as a share of its words.
+A page of Latin text counts as lost if more than half of its words are wrong: the words of its text
+that are not among those read, in any order, as a share of its words.
 """
 
 import argparse
@@ -40,7 +40,11 @@ def facts(name, about, folder):
         "lines": len(lines),
         "low": sum(line["confidence"]["mean"] < 0.6 for line in lines),
         "tokens": tokens,
-        "mean": sum(line["confidence"]["mean"] * line["tokens"] for line in lines) / tokens if tokens else None,
+        "mean": (
+            sum(line["confidence"]["mean"] * line["tokens"] for line in lines) / tokens
+            if tokens
+            else None
+        ),
         "word_errors": word_errors(about["text"], text) if about["group"] in LATIN else None,
         "empty": not text.strip(),
     }
@@ -48,7 +52,10 @@ def facts(name, about, folder):
 
 def quantiles(values):
     values = sorted(values)
-    return {f"p{q}": round(values[min(len(values) - 1, q * len(values) // 100)], 4) for q in (0, 1, 5, 25, 50, 75, 95, 99, 100)}
+    return {
+        f"p{q}": round(values[min(len(values) - 1, q * len(values) // 100)], 4)
+        for q in (0, 1, 5, 25, 50, 75, 95, 99, 100)
+    }
 
 
 def table(pages):
@@ -63,12 +70,16 @@ def table(pages):
         lost = [p for p in pages if p["word_errors"] > 0.5]
         rates["lost"] = len(lost)
         rates["lost_and_doubtful"] = sum(bool(p["doubts"]) for p in lost)
-        rates["read_but_doubtful"] = sorted(p["file"] for p in pages if p["doubts"] and p["word_errors"] <= 0.5)
+        rates["read_but_doubtful"] = sorted(
+            p["file"] for p in pages if p["doubts"] and p["word_errors"] <= 0.5
+        )
     return rates
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--pages", required=True)
     parser.add_argument("--results", required=True)
     parser.add_argument("--json")
@@ -82,7 +93,9 @@ def main():
         for key in ("kind", "language"):
             for value in sorted({p[key] for p in some} - {""}):
                 part = [p for p in some if p[key] == value]
-                rates[group][value] = {k: v for k, v in table(part).items() if k != "mean_confidence"}
+                rates[group][value] = {
+                    k: v for k, v in table(part).items() if k != "mean_confidence"
+                }
     text = json.dumps(rates, indent=1, ensure_ascii=False)
     if o.json:
         with open(o.json, "w", encoding="utf-8") as f:
@@ -92,8 +105,22 @@ def main():
     for p in pages:
         wrong = p["doubts"] if p["group"] in LATIN + ("blank",) else not p["doubts"]
         if wrong and not (p["group"] == "inked" and not p["empty"]):
-            print(p["file"], p["kind"], p["damage"], p["doubts"], "lines", p["lines"], "low", p["low"], "tokens", p["tokens"],
-                  "mean", p["mean"] and round(p["mean"], 3), "word errors", p["word_errors"] and round(p["word_errors"], 2))
+            print(
+                p["file"],
+                p["kind"],
+                p["damage"],
+                p["doubts"],
+                "lines",
+                p["lines"],
+                "low",
+                p["low"],
+                "tokens",
+                p["tokens"],
+                "mean",
+                p["mean"] and round(p["mean"], 3),
+                "word errors",
+                p["word_errors"] and round(p["word_errors"], 2),
+            )
 
 
 if __name__ == "__main__":

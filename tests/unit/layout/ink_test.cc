@@ -108,7 +108,8 @@ TEST(HasInk, LightTextOnDarkGroundIsInk) {
 
 TEST(HasInk, APictureIsInkEvenIfItFillsThePage) {
   const auto texture = [](int x, int y) {
-    return 128 + 50 * std::sin(x * 0.031) * std::cos(y * 0.023) + 60 * std::sin(x * 0.11 + y * 0.07);
+    return 128 + 50 * std::sin(x * 0.031) * std::cos(y * 0.023) +
+           60 * std::sin(x * 0.11 + y * 0.07);
   };
   const Image full = Changed(Page().image(), [&](int x, int y, double) { return texture(x, y); });
   EXPECT_TRUE(HasInk(Scanned(full)));

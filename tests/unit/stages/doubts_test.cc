@@ -111,9 +111,10 @@ TEST(FindDoubts, AForeignScriptLowersTheMeanOverAllTokens) {
   // Long lines weigh more: (0.85 x 60 + 0.99 x 20) / 80 = 0.885, the mean of the lines is 0.92.
   const PageResult page = PageOf({Line(0.85, 60), Line(0.99, 20)});
   EXPECT_EQ(Codes(page, true, kLatin), Strings{"foreign_script"});
-  EXPECT_EQ(FindDoubts(page, true, {"Latin", "Greek"}).at(0).text,
-            "the mean confidence of all text is 0.88, below 0.90, as with scripts the model was not "
-            "trained on; it was trained on Latin, Greek");
+  EXPECT_EQ(
+      FindDoubts(page, true, {"Latin", "Greek"}).at(0).text,
+      "the mean confidence of all text is 0.88, below 0.90: it looks like a script the model was "
+      "not trained on (it was trained on Latin, Greek) or like text upside down");
   EXPECT_EQ(Codes(page, true, {}), Strings());
   EXPECT_EQ(Codes(PageOf({Line(0.90, 60), Line(0.90, 20)}), true, kLatin), Strings());
 }
