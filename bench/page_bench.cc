@@ -131,7 +131,7 @@ class PageBench {
     for (int i = 0; i < workload.pages; ++i) {
       const std::string name = "page" + std::to_string(i) + ".jpg";
       WriteJpeg(DrawPage(static_cast<uint64_t>(i), width, height), folder_ / ("in/" + name));
-      documents_.push_back({folder_ / ("in/" + name), name, ""});
+      documents_.push_back({folder_ / ("in/" + name), name, "", "", ""});
     }
   }
 
@@ -172,19 +172,18 @@ class PageBench {
       return FixedCrops(page, layout, workload_.dpi);
     };
     RunOptions options;
-    options.output_dir = folder_ / "out";
-    options.identity = {"bench", {"txt", "md", "json"}};
     options.version = "bench";
     options.model_id = "bench";
     options.source.force = true;
     options.page.granularity = ReadingConfig::Granularity::kBlock;
     options.threads = workload_.threads;
     options.slots = workload_.slots;
+    options.pixels = workload_.slots * kPixelsOfASlot;
     options.trace_path = trace_path;
     RunTools run_tools{[](const std::string& path) { return DocumentReader::Open(path, {}); },
                        tools, recognizer_, [] { return false; }, nullptr};
-    std::filesystem::create_directories(options.output_dir);
-    const RunReport report = platen::Run(options, run_tools, std::move(documents));
+    Ledger ledger(folder_ / "out", {"bench", {"txt", "md", "json"}});
+    const RunReport report = platen::Run(options, run_tools, ledger, std::move(documents));
     if (report.totals.pages_failed > 0) {
       throw Error(ErrorKind::kEnvironment, {}, "a page failed: " + report.failures.front().error);
     }

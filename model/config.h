@@ -91,6 +91,7 @@ struct ReadingConfig {
   enum class Granularity { kLine, kBlock, kPage };
   bool present = false;
   Granularity granularity = Granularity::kBlock;
+  bool states_granularity = false;  // it is what the model was trained for, and nothing else is
   int line_height = 0;  // pixels of a line crop; 0: crops keep their size
   double x_height = 0;  // of small letters in a line crop, pixels; 0: not given
   double baseline = 0;  // from the top of a line crop, pixels; 0: not given

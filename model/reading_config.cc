@@ -97,7 +97,8 @@ ReadingConfig ReadReadingConfig(const std::string& path) {
   root.RefuseUnknownKeys({"granularity", "line_height", "x_height", "baseline", "max_width",
                           "prompts", "scripts", "tasks", "int8"});
   out.present = true;
-  if (root.Has("granularity")) out.granularity = ReadGranularity(root);
+  out.states_granularity = root.Has("granularity");
+  if (out.states_granularity) out.granularity = ReadGranularity(root);
   ReadLineGeometry(root, out);
   if (root.Has("prompts")) ReadPrompts(root.Object("prompts"), out);
   if (root.Has("scripts")) out.scripts = root.Strings("scripts", kMaxScripts);

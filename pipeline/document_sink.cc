@@ -1,32 +1,66 @@
 #include "pipeline/document_sink.h"
 
+#include <algorithm>
+
 #include "model/support/error.h"
 
 namespace platen {
 namespace {
 
+// "22 of 24 lines could not be read: REASON", over all regions of the page.
+std::string LostParts(const PageResult& page) {
+  int lines = 0, lines_lost = 0, regions_lost = 0;
+  std::string reason, region_reason;
+  for (const RegionResult& region : page.regions) {
+    lines += static_cast<int>(region.lines.size());
+    if (region.error.empty()) continue;
+    ++regions_lost;
+    if (region_reason.empty()) region_reason = region.error;
+    for (const LineResult& line : region.lines) {
+      if (line.error.empty()) continue;
+      ++lines_lost;
+      if (reason.empty()) reason = line.error;
+    }
+  }
+  const auto lost = [](int count, int all, const char* parts, const std::string& why) {
+    return std::to_string(count) + " of " + std::to_string(all) + " " + parts +
+           " could not be read: " + why;
+  };
+  if (lines_lost > 0) return lost(lines_lost, lines, "lines", reason);
+  if (regions_lost == 0) return "";
+  if (page.regions.size() == 1) return region_reason;
+  return lost(regions_lost, static_cast<int>(page.regions.size()), "regions", region_reason);
+}
+
+constexpr char kKeptEarlier[] = "; the outputs of an earlier run were kept";
+
 // Why a page is not complete.
 std::string FailureOf(const PageResult& page) {
-  if (!page.error.empty()) return page.error;
-  for (const RegionResult& region : page.regions) {
-    for (const LineResult& line : region.lines) {
-      if (!line.error.empty()) return region.error + ": " + line.error;
-    }
-    if (!region.error.empty()) return region.error;
-  }
-  return "";
+  return page.error.empty() ? LostParts(page) : page.error;
+}
+
+// What stands in the outputs of a document that could not be opened.
+PageResult PageOfFailure(const std::string& error) {
+  PageResult page;
+  page.error = error;
+  return page;
 }
 
 }  // namespace
 
 DocumentSink::DocumentSink(SinkOptions options, Ledger& ledger, ProgressCounters& counters,
-                           Telemetry& telemetry)
-    : options_(std::move(options)), ledger_(ledger), counters_(counters), telemetry_(telemetry) {}
+                           Telemetry& telemetry, SinkObservers observers)
+    : options_(std::move(options)),
+      ledger_(ledger),
+      counters_(counters),
+      telemetry_(telemetry),
+      observers_(std::move(observers)),
+      failures_(ledger.root(), ledger.temporary()) {}
 
 void DocumentSink::Write(PageSlot& page) {
   OpenDocument& document = *page.job.document;
   const StageSpan span(telemetry_, Stage::kWrite, -1,
-                       DisplayName(document.input.path) + " p" + std::to_string(page.job.page));
+                       DisplayName(document.input.shown_name()) + " p" + std::to_string(page.job.page));
   if (page.job.page > 0) KeepPage(document, page.result);
   if (page.job.last_of_document) FinishDocument(document);
   counters_.Report();
@@ -37,14 +71,14 @@ void DocumentSink::KeepPage(OpenDocument& document, const PageResult& page) {
   // it would be taken from its file, and the ledger would have no record of it.
   ledger_.RecordPage(document.key, document.input, page);
   document.finished_pages->Append(page);
-  counters_.Add(&Progress::pages_done, 1);
   CountPage(page);
-  if (IsComplete(page)) return;
-  counters_.Add(&Progress::pages_failed, 1);
-  AddFailure(document, page.page, FailureOf(page));
+  if (observers_.page) observers_.page(document.input, page, document.num_pages);
+  if (!IsComplete(page)) AddFailure(document, page.page, FailureOf(page));
 }
 
 void DocumentSink::CountPage(const PageResult& page) {
+  counters_.Add(IsComplete(page) ? &Progress::pages_read : &Progress::pages_failed, 1);
+  if (!page.doubts.empty()) counters_.Add(&Progress::pages_doubtful, 1);
   for (const RegionResult& region : page.regions) {
     counters_.Add(&Progress::regions, 1);
     if (!region.error.empty()) counters_.Add(&Progress::regions_failed, 1);
@@ -59,54 +93,68 @@ void DocumentSink::CountPage(const PageResult& page) {
 }
 
 void DocumentSink::FinishDocument(OpenDocument& document) {
-  if (!document.error.empty()) {  // never opened: one failed page that stands for all
-    counters_.Add(&Progress::pages_done, 1);
-    counters_.Add(&Progress::pages_failed, 1);
-    AddFailure(document, 0, document.error);
+  FinishedDocument finished{document.input, document.pages, 0, {}, false};
+  if (document.error.empty()) {
+    for (const int page : document.pages) {
+      finished.failed += !document.finished_pages->HasComplete(page);
+    }
+  } else {
+    finished.pages.clear();
+    finished.failed = 1;
   }
-  int failed = 0;
+  finished.kept_earlier = finished.failed > 0 && WouldLosePages(document);
+  if (!document.error.empty()) {
+    AddFailure(document, 0, document.error + (finished.kept_earlier ? kKeptEarlier : ""));
+  }
   try {
-    failed = WriteOutputs(document);
+    if (!finished.kept_earlier) WriteOutputs(document, finished);
   } catch (const Error& e) {
     if (e.kind() == ErrorKind::kEnvironment) throw;
-    failed = 1;
     AddFailure(document, 0, e.reason());
+    finished.failed = std::max(finished.failed, 1);
   }
-  counters_.Add(&Progress::documents_done, 1);
-  if (failed > 0) counters_.Add(&Progress::documents_failed, 1);
+  counters_.Add(
+      finished.failed > 0 ? &Progress::documents_failed : &Progress::documents_read, 1);
+  if (observers_.document) observers_.document(finished);
 }
 
-int DocumentSink::WriteOutputs(OpenDocument& document) {
-  int failed = 0;
-  DocumentPages pages{static_cast<int>(document.pages.size()), [&](int index) {
+// The outputs of an earlier run have pages that these would not have. (Not so if that run read fewer
+// pages of the same document, and they are all here.)
+bool DocumentSink::WouldLosePages(const OpenDocument& document) const {
+  if (!ledger_.HoldsSuccess(document.key, document.input)) return false;
+  const DocumentRecord* record = ledger_.Find(document.key);
+  if (record == nullptr || !document.error.empty()) return true;
+  const std::vector<int> held = SelectPages(record->pages, record->of_pages);
+  return !std::all_of(held.begin(), held.end(), [&](int page) {
+    return document.finished_pages->HasComplete(page);
+  });
+}
+
+void DocumentSink::WriteOutputs(OpenDocument& document, FinishedDocument& finished) {
+  // Not there, or of no format that is read: there is nothing that outputs could be of.
+  if (!document.input.error.empty() || document.key.empty()) return;
+  DocumentPages pages{static_cast<int>(finished.pages.size()), [&](int index) {
                         return document.finished_pages->Read(
-                            document.pages[static_cast<size_t>(index)]);
+                            finished.pages[static_cast<size_t>(index)]);
                       }};
-  if (!document.error.empty()) {
-    failed = 1;
-    PageResult page;
-    page.error = document.error;
-    pages = {1, [page](int) { return page; }};
-  } else {
-    for (const int page : document.pages) failed += !document.finished_pages->HasComplete(page);
-  }
-  const auto outputs =
-      WriteDocument(ledger_.output_dir() + "/" + document.input.output, ledger_.identity().formats,
+  if (!document.error.empty()) pages = {1, [&](int) { return PageOfFailure(document.error); }};
+  finished.outputs =
+      WriteDocument(ledger_.root(), document.input.output, ledger_.identity().formats,
                     {DisplayName(document.input.output), options_.settings}, pages,
-                    ledger_.temporary_dir());
-  if (document.key.empty()) return failed;  // the file is not there: nothing to record
-  ledger_.RecordDocument(document.key, document.input, pages.count, failed, outputs);
-  // Failed pages are tried again by the next run, and the others taken from here.
-  if (failed == 0) document.finished_pages->Remove();
-  return failed;
+                    ledger_.temporary());
+  ledger_.RecordDocument(document.key, document.input, finished.pages, document.num_pages,
+                         finished.failed, finished.outputs);
+  // Failed pages are tried again by the next run, and the others taken from here; so are these pages
+  // when a later run chooses others.
+  const bool whole = static_cast<int>(finished.pages.size()) == document.num_pages;
+  if (finished.failed == 0 && whole) document.finished_pages->Remove();
 }
 
 void DocumentSink::AddFailure(const OpenDocument& document, int page, const std::string& error) {
-  if (failures_.size() == kMaxFailures) {
-    ++failures_not_listed_;
-    return;
-  }
-  failures_.push_back({DisplayName(document.input.path), page, error});
+  const Failure failure{DisplayName(document.input.shown_name()), page, document.num_pages, error};
+  failures_.Add(failure);
+  counters_.Add(&Progress::failures, 1);
+  if (observers_.failure) observers_.failure(failure);
 }
 
 }  // namespace platen

@@ -2,10 +2,12 @@
 // when its last page is there.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "pipeline/failure_log.h"
 #include "pipeline/ledger.h"
 #include "pipeline/messages.h"
 #include "pipeline/progress.h"
@@ -13,37 +15,50 @@
 
 namespace platen {
 
-struct SinkOptions {
-  std::vector<std::pair<std::string, std::string>> settings;  // shown in the outputs
-  double low_confidence = 0.5;  // lines whose mean token probability is below are counted
+// A document that has come to its end in this run.
+struct FinishedDocument {
+  const InputDocument& input;
+  std::vector<int> pages;            // in its outputs
+  int failed = 0;                    // pages; 1 if the document as a whole
+  std::vector<WrittenFile> outputs;  // empty: none were written
+  bool kept_earlier = false;         // something failed, and complete outputs of an earlier run stay
 };
 
-// A page or document that failed, for the report.
-struct Failure {
-  std::string name;  // DisplayName of the input
-  int page = 0;      // 0: the document
-  std::string error;
+// Who wants to know, besides the report. Each may be empty; called by one thread at a time, in the
+// order of the documents.
+struct SinkObservers {
+  std::function<void(const Failure&)> failure;
+  std::function<void(const InputDocument&, const PageResult&, int of_pages)> page;
+  std::function<void(const FinishedDocument&)> document;
+};
+
+struct SinkOptions {
+  std::vector<std::pair<std::string, std::string>> settings;  // shown in the outputs
+  double low_confidence = 0.6;  // lines whose mean token probability is below are counted
 };
 
 // Used by one thread at a time: the write stage is serial and gets the pages in order.
 class DocumentSink {
  public:
   DocumentSink(SinkOptions options, Ledger& ledger, ProgressCounters& counters,
-               Telemetry& telemetry);
+               Telemetry& telemetry, SinkObservers observers);
 
-  // Keeps the slot's result; with the last page of a document writes its outputs. Throws
-  // Error(kEnvironment) when the disk refuses: the run ends and can be resumed.
+  // Keeps the slot's result; with the last page of a document writes its outputs. A failure never
+  // takes the place of an earlier success: outputs of an earlier run that are complete stay, if what
+  // would replace them is not. Throws Error(kEnvironment) when the disk refuses: the run ends and can
+  // be resumed.
   void Write(PageSlot& page);
 
-  // The first kMaxFailures of them, in order.
-  static constexpr size_t kMaxFailures = 1000;
-  const std::vector<Failure>& failures() const { return failures_; }
-  int64_t failures_not_listed() const { return failures_not_listed_; }
+  // Completes OUT/failures.jsonl. No page follows.
+  void Finish() { failures_.Commit(); }
+
+  const FailureLog& failures() const { return failures_; }
 
  private:
   void KeepPage(OpenDocument& document, const PageResult& page);
   void FinishDocument(OpenDocument& document);
-  int WriteOutputs(OpenDocument& document);  // number of failed pages
+  bool WouldLosePages(const OpenDocument& document) const;
+  void WriteOutputs(OpenDocument& document, FinishedDocument& finished);
   void AddFailure(const OpenDocument& document, int page, const std::string& error);
   void CountPage(const PageResult& page);
 
@@ -51,8 +66,8 @@ class DocumentSink {
   Ledger& ledger_;
   ProgressCounters& counters_;
   Telemetry& telemetry_;
-  std::vector<Failure> failures_;
-  int64_t failures_not_listed_ = 0;
+  SinkObservers observers_;
+  FailureLog failures_;
 };
 
 }  // namespace platen

@@ -6,6 +6,9 @@
 #include <tuple>
 #include <vector>
 
+#include "pipeline/pixel_gate.h"
+#include "pipeline/stop_signal.h"
+
 namespace platen {
 namespace {
 
@@ -24,6 +27,11 @@ struct RegionMail {
   Mail kind = Mail::kTick;
   Region* region = nullptr;
 };
+// What the pixel gate receives: a page that wants in, or pixels that another has given back.
+struct GateMail {
+  PageSlot* page = nullptr;
+  int64_t pixels = 0;
+};
 
 // Decoding comes last: a step costs nearly the same for one page's regions as for many pages', so
 // all pages in memory are made ready first and share its batch (docs/PERFORMANCE.md). Their number is
@@ -33,12 +41,13 @@ struct RegionMail {
 enum Priority : flow::node_priority_t {
   kDecodePriority = 1,
   kSourcePriority = 2,
-  kDecodeImagePriority = 3,
-  kLayoutPriority = 4,
-  kPreprocessPriority = 5,
-  kVisionPriority = 6,
-  kPrefillPriority = 7,
-  kWritePriority = 8,
+  kMeasurePriority = 3,
+  kDecodeImagePriority = 4,
+  kLayoutPriority = 5,
+  kPreprocessPriority = 6,
+  kVisionPriority = 7,
+  kPrefillPriority = 8,
+  kWritePriority = 9,
 };
 
 }  // namespace
@@ -47,26 +56,52 @@ enum Priority : flow::node_priority_t {
 // with an engine thread behind: every thread of the process is then one that --threads counts.
 //
 // Order cannot deadlock: pages are admitted in sequence, so the page the writer waits for always
-// holds a slot, and what waits for cache blocks gets them (see PrefillStage).
-void RunGraph(const GraphStages& stages, int num_slots) {
+// holds a slot, what waits for room for its pixels gets it (see PixelGate), and what waits for cache
+// blocks gets them (see PrefillStage).
+//
+// No exception leaves a body: `stop` keeps the first one, bodies that start later do nothing, and the
+// graph runs empty (see StopSignal).
+void RunGraph(const GraphStages& stages, const GraphLimits& limits) {
   flow::graph g;
+  StopSignal stop;
+  PixelGate gate(limits.pixels);
 
   // A free slot comes in and leaves with a page, or is laid aside when there are no more.
   using SourceNode = flow::multifunction_node<Page, std::tuple<Page>>;
   SourceNode source(
       g, flow::serial,
       [&](Page slot, SourceNode::output_ports_type& out) {
-        std::optional<PageJob> job = stages.source.Next();
-        if (!job) return;
-        slot->job = std::move(*job);
-        std::get<0>(out).try_put(slot);
+        stop.Guard([&] {
+          std::optional<PageJob> job = stages.source.Next();
+          if (!job) return;
+          slot->job = std::move(*job);
+          std::get<0>(out).try_put(slot);
+        });
       },
       kSourcePriority);
+
+  flow::function_node<Page, GateMail> measure(
+      g, flow::unlimited,
+      [&](Page page) {
+        stop.Guard([&] { stages.page.Measure(*page); });
+        return GateMail{page, 0};
+      },
+      kMeasurePriority);
+
+  using GateNode = flow::multifunction_node<GateMail, std::tuple<Page>>;
+  GateNode pixel_gate(
+      g, flow::serial,
+      [&](const GateMail& mail, GateNode::output_ports_type& out) {
+        if (mail.page != nullptr) gate.Add(*mail.page);
+        gate.GiveBack(mail.pixels);
+        for (Page page : gate.Admit()) std::get<0>(out).try_put(page);
+      },
+      kMeasurePriority);
 
   flow::function_node<Page, Page> decode_image(
       g, flow::unlimited,
       [&](Page page) {
-        stages.page.DecodeImage(*page);
+        stop.Guard([&] { stages.page.DecodeImage(*page); });
         return page;
       },
       kDecodeImagePriority);
@@ -74,21 +109,24 @@ void RunGraph(const GraphStages& stages, int num_slots) {
   flow::function_node<Page, Page> layout(
       g, flow::unlimited,
       [&](Page page) {
-        stages.page.Layout(*page);
+        stop.Guard([&] { stages.page.Layout(*page); });
         return page;
       },
       kLayoutPriority);
 
-  using PreprocessNode = flow::multifunction_node<Page, std::tuple<PageMail, Page>>;
+  using PreprocessNode = flow::multifunction_node<Page, std::tuple<PageMail, Page, GateMail>>;
   PreprocessNode preprocess(
       g, flow::unlimited,
       [&](Page page, PreprocessNode::output_ports_type& out) {
-        stages.page.Preprocess(*page);
-        if (page->regions.empty()) {  // blank, or failed
-          std::get<1>(out).try_put(page);
-        } else {
-          std::get<0>(out).try_put({Mail::kArrival, page});
-        }
+        stop.Guard([&] {
+          stages.page.Preprocess(*page);
+          std::get<2>(out).try_put({nullptr, page->pixels});
+          if (page->regions.empty()) {  // blank, or failed
+            std::get<1>(out).try_put(page);
+          } else {
+            std::get<0>(out).try_put({Mail::kArrival, page});
+          }
+        });
       },
       kPreprocessPriority);
 
@@ -96,12 +134,14 @@ void RunGraph(const GraphStages& stages, int num_slots) {
   VisionNode vision_encode(
       g, flow::serial,
       [&](const PageMail& mail, VisionNode::output_ports_type& out) {
-        if (mail.kind == Mail::kArrival) {
-          stages.vision.Add(*mail.page);
-        } else {
-          for (Region* r : stages.vision.OnTick()) std::get<0>(out).try_put({Mail::kArrival, r});
-        }
-        if (stages.vision.MustTick()) std::get<1>(out).try_put({Mail::kTick});
+        stop.Guard([&] {
+          if (mail.kind == Mail::kArrival) {
+            stages.vision.Add(*mail.page);
+          } else {
+            for (Region* r : stages.vision.OnTick()) std::get<0>(out).try_put({Mail::kArrival, r});
+          }
+          if (stages.vision.MustTick()) std::get<1>(out).try_put({Mail::kTick});
+        });
       },
       kVisionPriority);
 
@@ -109,14 +149,16 @@ void RunGraph(const GraphStages& stages, int num_slots) {
   PrefillNode prefill(
       g, flow::serial,
       [&](const RegionMail& mail, PrefillNode::output_ports_type& out) {
-        if (mail.kind == Mail::kArrival) {
-          stages.prefill.Add(*mail.region);
-        } else if (mail.kind == Mail::kBlocksFreed) {
-          stages.prefill.OnBlocksFreed();
-        } else {
-          for (Region* r : stages.prefill.OnTick()) std::get<0>(out).try_put({Mail::kArrival, r});
-        }
-        if (stages.prefill.MustTick()) std::get<1>(out).try_put({Mail::kTick});
+        stop.Guard([&] {
+          if (mail.kind == Mail::kArrival) {
+            stages.prefill.Add(*mail.region);
+          } else if (mail.kind == Mail::kBlocksFreed) {
+            stages.prefill.OnBlocksFreed();
+          } else {
+            for (Region* r : stages.prefill.OnTick()) std::get<0>(out).try_put({Mail::kArrival, r});
+          }
+          if (stages.prefill.MustTick()) std::get<1>(out).try_put({Mail::kTick});
+        });
       },
       kPrefillPriority);
 
@@ -124,21 +166,23 @@ void RunGraph(const GraphStages& stages, int num_slots) {
   DecodeNode speculative_decode(
       g, flow::serial,
       [&](const RegionMail& mail, DecodeNode::output_ports_type& out) {
-        if (mail.kind == Mail::kArrival) {
-          if (Page page = stages.decode.Add(*mail.region)) std::get<0>(out).try_put(page);
-        } else {
-          const DecodeStage::Round round = stages.decode.OnTick();
-          for (Page page : round.finished_pages) std::get<0>(out).try_put(page);
-          if (round.freed_blocks) std::get<2>(out).try_put({Mail::kBlocksFreed});
-        }
-        if (stages.decode.MustTick()) std::get<1>(out).try_put({Mail::kTick});
+        stop.Guard([&] {
+          if (mail.kind == Mail::kArrival) {
+            if (Page page = stages.decode.Add(*mail.region)) std::get<0>(out).try_put(page);
+          } else {
+            const DecodeStage::Round round = stages.decode.OnTick();
+            for (Page page : round.finished_pages) std::get<0>(out).try_put(page);
+            if (round.freed_blocks) std::get<2>(out).try_put({Mail::kBlocksFreed});
+          }
+          if (stages.decode.MustTick()) std::get<1>(out).try_put({Mail::kTick});
+        });
       },
       kDecodePriority);
 
   flow::function_node<Page, Page> assemble(
       g, flow::unlimited,
       [&](Page page) {
-        stages.page.Assemble(*page);
+        stop.Guard([&] { stages.page.Assemble(*page); });
         return page;
       },
       kWritePriority);
@@ -151,23 +195,28 @@ void RunGraph(const GraphStages& stages, int num_slots) {
   WriteNode write(
       g, flow::serial,
       [&](Page finished, WriteNode::output_ports_type& out) {
-        early.emplace(finished->job.sequence, finished);
-        while (!early.empty() && early.begin()->first == next_to_write) {
-          Page page = early.begin()->second;
-          early.erase(early.begin());
-          ++next_to_write;
-          stages.sink.Write(*page);
-          page->Clear();
-          std::get<0>(out).try_put(page);
-        }
+        stop.Guard([&] {
+          early.emplace(finished->job.sequence, finished);
+          while (!early.empty() && early.begin()->first == next_to_write) {
+            Page page = early.begin()->second;
+            early.erase(early.begin());
+            ++next_to_write;
+            stages.sink.Write(*page);
+            page->Clear();
+            std::get<0>(out).try_put(page);
+          }
+        });
       },
       kWritePriority);
 
-  flow::make_edge(flow::output_port<0>(source), decode_image);
+  flow::make_edge(flow::output_port<0>(source), measure);
+  flow::make_edge(measure, pixel_gate);
+  flow::make_edge(flow::output_port<0>(pixel_gate), decode_image);
   flow::make_edge(decode_image, layout);
   flow::make_edge(layout, preprocess);
   flow::make_edge(flow::output_port<0>(preprocess), vision_encode);
   flow::make_edge(flow::output_port<1>(preprocess), assemble);                  // nothing to read
+  flow::make_edge(flow::output_port<2>(preprocess), pixel_gate);                // pixels given back
   flow::make_edge(flow::output_port<0>(vision_encode), prefill);
   flow::make_edge(flow::output_port<1>(vision_encode), vision_encode);          // tick
   flow::make_edge(flow::output_port<0>(prefill), speculative_decode);
@@ -178,12 +227,15 @@ void RunGraph(const GraphStages& stages, int num_slots) {
   flow::make_edge(assemble, write);
   flow::make_edge(flow::output_port<0>(write), source);                         // the slot goes home
 
-  std::vector<PageSlot> slots(static_cast<size_t>(num_slots));
+  std::vector<PageSlot> slots(static_cast<size_t>(limits.slots));
   for (size_t i = 0; i < slots.size(); ++i) {
     slots[i].index = static_cast<int>(i);
     source.try_put(&slots[i]);
   }
   g.wait_for_all();
+  if (!stop.stopped()) return;
+  stages.decode.Abandon();
+  stop.Rethrow();
 }
 
 }  // namespace platen

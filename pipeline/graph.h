@@ -17,12 +17,17 @@ struct GraphStages {
   DocumentSink& sink;
 };
 
-// Runs every page of the source through the stages and returns when the last one is written. At most
-// `num_slots` (>= 1) pages are between source and writer at any time. The calling thread works too:
-// the graph uses the threads of the arena it is called in, and starts none of its own.
+struct GraphLimits {
+  int slots = 1;       // pages between source and writer at any time, >= 1
+  int64_t pixels = 0;  // of decoded pages at any time, or one page (pixel_gate.h)
+};
+
+// Runs every page of the source through the stages and returns when the last one is written. The
+// calling thread works too: the graph uses the threads of the arena it is called in, and starts none
+// of its own.
 //
-// An exception that escapes a stage (a full disk, a bug) cancels the graph and is thrown here; pages
-// in flight are dropped then, to be read again by the next run.
-void RunGraph(const GraphStages& stages, int num_slots);
+// An exception out of a stage (a full disk, a bug) ends the run and is thrown here, when no body runs
+// any more; pages in flight are dropped then, to be read again by the next run.
+void RunGraph(const GraphStages& stages, const GraphLimits& limits);
 
 }  // namespace platen

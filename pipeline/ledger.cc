@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -18,127 +16,236 @@
 namespace platen {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-[[noreturn]] void ThrowDisk(const std::string& path, const std::string& action, int code) {
-  throw Error(ErrorKind::kEnvironment, {DisplayName(path), ""},
-              "cannot " + action + ": " + std::generic_category().message(code));
+constexpr char kLedgerName[] = "ledger.jsonl";
+constexpr size_t kMaxLineBytes = 1 << 20;
+constexpr int kMaxPages = 1'000'000;  // of a document, in a record
+
+// The state folder is the run's own: whatever is wrong with it is the environment's fault.
+template <typename Work>
+auto OnOwnFolder(Work&& work) {
+  return WithErrorKind(ErrorKind::kEnvironment, std::forward<Work>(work));
 }
 
-int OpenFile(const std::string& path, int flags) {
-  const int fd = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
-  if (fd < 0) ThrowDisk(path, "open", errno);
-  return fd;
+Folder OpenRoot(const std::string& output_dir) {
+  return OnOwnFolder([&] { return Folder::Open(output_dir, Folder::Missing::kCreate); });
+}
+
+Folder OpenBelow(const Folder& folder, const std::string& name) {
+  return OnOwnFolder([&] { return folder.Below(name, Folder::Missing::kCreate); });
+}
+
+// Calls visit with every line of the file that is no longer than kMaxLineBytes. A last line without an
+// end was cut short by a crash and is a line like any other: it is no JSON.
+template <typename Visit>
+void ForEachLine(int fd, const std::string& path, const Visit& visit) {
+  std::string pending;
+  std::vector<char> chunk(kMaxLineBytes);
+  bool too_long = false;  // the line that `pending` belongs to
+  while (true) {
+    const ssize_t n = ::read(fd, chunk.data(), chunk.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) ThrowFileError(path, "read", errno);
+    if (n == 0) break;
+    pending.append(chunk.data(), static_cast<size_t>(n));
+    size_t start = 0;
+    for (size_t end; (end = pending.find('\n', start)) != std::string::npos; start = end + 1) {
+      if (!too_long) visit(pending.substr(start, end - start));
+      too_long = false;
+    }
+    pending.erase(0, start);
+    if (pending.size() <= kMaxLineBytes) continue;
+    too_long = true;
+    pending.clear();
+  }
+  if (!too_long && !pending.empty()) visit(pending);
+}
+
+int CountFrom(const Json& json, const char* key) {
+  const Json& value = json.at(key);
+  if (!value.is_number_integer() || value.get<int64_t>() < 0 || value.get<int64_t>() > kMaxPages) {
+    throw Error(ErrorKind::kEnvironment, {"", key}, "is no count of pages");
+  }
+  return value.get<int>();
+}
+
+// Throws whatever is wrong with the line. Records of version 0.1 have neither "page_list" nor "of":
+// they stand for whole documents.
+DocumentRecord RecordFrom(const Json& json) {
+  DocumentRecord record;
+  record.num_pages = CountFrom(json, "pages");
+  record.failed = CountFrom(json, "failed");
+  record.of_pages = json.contains("of") ? CountFrom(json, "of") : record.num_pages;
+  if (!json.contains("page_list")) {
+    record.pages = {{1, record.num_pages}};
+  } else if (const auto list = json.at("page_list").get<std::string>(); !list.empty()) {
+    record.pages = ParsePageRanges(list);
+  }
+  record.output_bytes = json.at("outputs").get<std::map<std::string, int64_t>>();
+  return record;
+}
+
+bool Holds(const std::vector<PageRange>& ranges, int page) {
+  return std::any_of(ranges.begin(), ranges.end(), [page](const PageRange& range) {
+    return page >= range.first && page <= range.last;
+  });
 }
 
 }  // namespace
 
-Ledger::Ledger(const std::string& output_dir, ResultIdentity identity)
-    : output_dir_(output_dir), state_dir_(output_dir + "/.platen"), identity_(std::move(identity)) {
-  try {
-    CreateFolders(state_dir_ + "/pages");
-    CreateFolders(temporary_dir());
-  } catch (const Error& e) {  // no output folder, no run: whatever the reason
-    throw Error(ErrorKind::kEnvironment, e.location(), e.reason());
+std::string FormatPageRanges(const std::vector<int>& pages) {
+  std::string text;
+  for (size_t i = 0; i < pages.size();) {
+    size_t last = i;
+    while (last + 1 < pages.size() && pages[last + 1] == pages[last] + 1) ++last;
+    text += (text.empty() ? "" : ",") + std::to_string(pages[i]);
+    if (last > i) text += "-" + std::to_string(pages[last]);
+    i = last + 1;
   }
-  TakeLock();
-  EmptyTemporaryFolder();
-  Load();
-  fd_ = OpenFile(state_dir_ + "/ledger.jsonl", O_RDWR | O_CREAT | O_APPEND);
-  char last = '\n';
-  const off_t size = ::lseek(fd_, 0, SEEK_END);
-  if (size > 0 && ::pread(fd_, &last, 1, size - 1) == 1 && last != '\n') AppendLine("");
+  return text;
 }
 
-Ledger::~Ledger() {
-  if (fd_ >= 0) ::close(fd_);
-  if (lock_fd_ >= 0) ::close(lock_fd_);
+Ledger::Ledger(const std::string& output_dir, ResultIdentity identity)
+    : identity_(std::move(identity)),
+      root_(OpenRoot(output_dir)),
+      state_(OpenBelow(root_, ".platen")),
+      pages_(OpenBelow(state_, "pages")),
+      temporary_(OpenBelow(state_, "tmp")) {
+  OnOwnFolder([&] {
+    TakeLock();
+    EmptyTemporaryFolder();
+    Load();
+    SweepPages();
+    OpenForAppending();
+  });
 }
 
 void Ledger::TakeLock() {
-  lock_fd_ = OpenFile(state_dir_ + "/lock", O_RDWR | O_CREAT);
-  if (::flock(lock_fd_, LOCK_EX | LOCK_NB) == 0) return;
+  lock_ = state_.OpenFile("lock", O_RDWR | O_CREAT);
+  if (::flock(lock_.get(), LOCK_EX | LOCK_NB) == 0) return;
   if (errno != EWOULDBLOCK) return;  // a file system without locks: the user's care
-  throw Error(ErrorKind::kEnvironment, {DisplayName(output_dir_), ""},
+  throw Error(ErrorKind::kEnvironment, {DisplayName(root_.path()), ""},
               "another platen run is writing to this folder");
 }
 
+// Only files are ever made there.
 void Ledger::EmptyTemporaryFolder() const {
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(temporary_dir(), ignored)) {
-    fs::remove_all(entry.path(), ignored);
+  for (const std::string& name : temporary_.Names()) {
+    const auto info = temporary_.Look(name);
+    if (info && !S_ISDIR(info->st_mode)) temporary_.Remove(name);
   }
 }
 
 void Ledger::Load() {
-  std::ifstream in(state_dir_ + "/ledger.jsonl", std::ios::binary);
-  for (std::string line; std::getline(in, line);) LoadLine(line);
+  const UniqueFd file = state_.OpenFile(kLedgerName, O_RDONLY);
+  if (!file) return;
+  ForEachLine(file.get(), state_.PathOf(kLedgerName),
+              [&](const std::string& line) { LoadLine(line); });
 }
 
 // Lines that are no records (cut short by a crash) say nothing: their documents are done again.
 void Ledger::LoadLine(const std::string& line) {
   if (line.find("\"document\"") == std::string::npos) return;
-  const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || json.value("record", "") != "document") return;
   try {
-    DocumentRecord record;
-    record.pages = json.at("pages").get<int>();
-    record.failed = json.at("failed").get<int>();
-    record.output_bytes = json.at("outputs").get<std::map<std::string, int64_t>>();
-    documents_[json.at("key").get<std::string>()] = std::move(record);
+    const Json json = Json::parse(line);
+    if (json.at("record").get<std::string>() != "document") return;
+    const auto key = json.at("key").get<std::string>();
+    DocumentRecord record = RecordFrom(json);
+    if (json.contains("output")) {
+      complete_by_output_[json.at("output").get<std::string>()] = record.failed == 0;
+    }
+    documents_[key] = std::move(record);
   } catch (const nlohmann::json::exception&) {
-    return;
+    ++damaged_records_;
+  } catch (const Error&) {
+    ++damaged_records_;
   }
 }
 
-std::string Ledger::KeyOf(const InputDocument& input) const {
+// A kill between a document's record and the removal of its pages leaves them behind.
+void Ledger::SweepPages() const {
+  constexpr std::string_view kSuffix = ".jsonl";
+  for (const std::string& name : pages_.Names()) {
+    if (!name.ends_with(kSuffix)) continue;
+    const DocumentRecord* record = Find(name.substr(0, name.size() - kSuffix.size()));
+    const auto info = pages_.Look(name);
+    if (record != nullptr && record->whole() && info && !S_ISDIR(info->st_mode)) {
+      pages_.Remove(name);
+    }
+  }
+}
+
+void Ledger::OpenForAppending() {
+  ledger_ = state_.OpenFile(kLedgerName, O_RDWR | O_CREAT | O_APPEND);
+  char last = '\n';
+  const off_t size = ::lseek(ledger_.get(), 0, SEEK_END);
+  if (size > 0 && ::pread(ledger_.get(), &last, 1, size - 1) == 1 && last != '\n') AppendLine("");
+}
+
+std::string Ledger::KeyOf(const InputDocument& input, const std::string& output) const {
   struct stat info = {};
   if (::stat(input.path.c_str(), &info) != 0) {
     throw Error(ErrorKind::kInput, {DisplayName(input.path), ""},
                 std::generic_category().message(errno));
   }
   Hasher hasher;
-  hasher.Add(input.output);
+  hasher.Add(output);
   hasher.Add(std::to_string(info.st_size));
   hasher.Add(std::to_string(info.st_mtim.tv_sec) + "." + std::to_string(info.st_mtim.tv_nsec));
   hasher.Add(identity_.fingerprint);
   return hasher.Hex();
 }
 
-bool Ledger::IsFinished(const std::string& key, const InputDocument& input) const {
+const DocumentRecord* Ledger::Find(const std::string& key) const {
   const auto found = documents_.find(key);
-  if (found == documents_.end() || found->second.failed > 0) return false;
+  return found == documents_.end() ? nullptr : &found->second;
+}
+
+// Of any size if `bytes` is negative.
+bool Ledger::HasOutput(const InputDocument& input, const std::string& format, int64_t bytes) const {
+  const auto [parent, base] = SplitPath(input.output);
+  try {
+    const auto info = root_.Below(parent, Folder::Missing::kFail).Look(base + "." + format);
+    return info && S_ISREG(info->st_mode) && (bytes < 0 || info->st_size == bytes);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+bool Ledger::IsFinished(const std::string& key, const InputDocument& input,
+                        const std::vector<PageRange>& chosen) const {
+  const DocumentRecord* record = Find(key);
+  if (record == nullptr || record->failed > 0) return false;
+  const std::vector<int> wanted = SelectPages(chosen, record->of_pages);
+  if (wanted.empty()) return false;
+  const auto held = [&](int page) { return Holds(record->pages, page); };
+  if (!std::all_of(wanted.begin(), wanted.end(), held)) return false;
   return std::all_of(identity_.formats.begin(), identity_.formats.end(),
-      [&](const std::string& format) {
-        const auto bytes = found->second.output_bytes.find(format);
-        if (bytes == found->second.output_bytes.end()) return false;
-        struct stat info = {};
-        const std::string path = output_dir_ + "/" + input.output + "." + format;
-        return ::stat(path.c_str(), &info) == 0 && info.st_size == bytes->second;
-      });
+                     [&](const std::string& format) {
+                       const auto bytes = record->output_bytes.find(format);
+                       return bytes != record->output_bytes.end() && bytes->second >= 0 &&
+                              HasOutput(input, format, bytes->second);
+                     });
 }
 
-int Ledger::PagesOf(const std::string& key) const {
-  const auto found = documents_.find(key);
-  return found == documents_.end() ? 0 : found->second.pages;
+bool Ledger::HoldsSuccess(const std::string& key, const InputDocument& input) const {
+  const bool there = std::any_of(
+      identity_.formats.begin(), identity_.formats.end(),
+      [&](const std::string& format) { return HasOutput(input, format, /*bytes=*/-1); });
+  if (!there) return false;
+  const auto known = complete_by_output_.find(DisplayName(input.output));
+  if (known != complete_by_output_.end()) return known->second;
+  const DocumentRecord* record = Find(key);  // of version 0.1, which did not name the output
+  return record == nullptr || record->failed == 0;
 }
 
-std::unique_ptr<PageFile> Ledger::OpenPages(const std::string& key, bool forget) const {
-  auto pages = std::make_unique<PageFile>(state_dir_ + "/pages/" + key + ".jsonl");
-  if (forget) pages->Remove();
-  return pages;
+std::unique_ptr<PageFile> Ledger::OpenPages(const std::string& key) const {
+  return std::make_unique<PageFile>(pages_, key + ".jsonl");
 }
 
 void Ledger::AppendLine(const std::string& line) {
-  std::string bytes = line + "\n";
-  size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t n = ::write(fd_, bytes.data() + done, bytes.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) ThrowDisk(state_dir_ + "/ledger.jsonl", "write", errno);
-    done += static_cast<size_t>(n);
-  }
+  OnOwnFolder([&] { WriteAll(ledger_.get(), line + "\n", state_.PathOf(kLedgerName)); });
 }
 
 void Ledger::RecordRun(const std::string& version, const std::string& model_id) {
@@ -154,7 +261,7 @@ void Ledger::RecordPage(const std::string& key, const InputDocument& input,
                         const PageResult& page) {
   Json json{{"record", "page"},
             {"key", key},
-            {"name", DisplayName(input.path)},
+            {"name", DisplayName(input.shown_name())},
             {"page", page.page},
             {"status", IsComplete(page) ? "ok" : "failed"},
             {"regions", page.regions.size()}};
@@ -162,19 +269,24 @@ void Ledger::RecordPage(const std::string& key, const InputDocument& input,
   AppendLine(json.dump());
 }
 
-void Ledger::RecordDocument(const std::string& key, const InputDocument& input, int pages,
-                            int failed, const std::vector<WrittenFile>& outputs) {
+void Ledger::RecordDocument(const std::string& key, const InputDocument& input,
+                            const std::vector<int>& pages, int of_pages, int failed,
+                            const std::vector<WrittenFile>& outputs) {
   Json sizes = Json::object();
   for (size_t i = 0; i < outputs.size(); ++i) sizes[identity_.formats[i]] = outputs[i].bytes;
   AppendLine(Json{{"record", "document"},
                   {"key", key},
-                  {"name", DisplayName(input.path)},
-                  {"pages", pages},
+                  {"name", DisplayName(input.shown_name())},
+                  {"output", DisplayName(input.output)},
+                  {"pages", pages.size()},
+                  {"page_list", FormatPageRanges(pages)},
+                  {"of", of_pages},
                   {"failed", failed},
                   {"outputs", sizes}}
                  .dump());
-  if (::fdatasync(fd_) != 0 && errno != EINVAL) {
-    ThrowDisk(state_dir_ + "/ledger.jsonl", "sync", errno);
+  if (::fdatasync(ledger_.get()) != 0 && errno != EINVAL) {
+    const int code = errno;
+    OnOwnFolder([&] { ThrowFileError(state_.PathOf(kLedgerName), "sync", code); });
   }
 }
 

@@ -21,8 +21,10 @@ struct OpenDocument {
   InputDocument input;
   std::string key;                         // of the ledger
   std::string error;                       // not empty: it could not be opened
-  std::unique_ptr<DocumentReader> reader;  // null if no page has to be read
-  std::vector<int> pages;                  // the chosen pages, ascending, 1-based
+  std::unique_ptr<DocumentReader> reader;  // null if it could not be opened
+  int num_pages = 0;                       // of the document
+  // That will be in the outputs, ascending, 1-based: those chosen, and those an earlier run has read.
+  std::vector<int> pages;
   std::unique_ptr<PageFile> finished_pages;
 };
 
@@ -52,6 +54,7 @@ struct PageSlot {
   int index = 0;  // which slot it is, for the trace
   PageJob job;
   std::string error;              // not empty: the page failed, later stages pass it on
+  int64_t pixels = 0;             // what the image will take, from measure on; see pixel_gate.h
   Image image;                    // from decode_image to preprocess
   PageGeometry geometry;          // from layout on
   std::vector<std::string> warnings;

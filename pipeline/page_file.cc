@@ -1,14 +1,12 @@
 #include "pipeline/page_file.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <string_view>
-#include <system_error>
 
 #include "model/support/error.h"
 #include "model/support/hash.h"
@@ -17,9 +15,13 @@
 namespace platen {
 namespace {
 
-[[noreturn]] void ThrowDisk(const std::string& path, const std::string& action) {
-  throw Error(ErrorKind::kEnvironment, {DisplayName(path), ""},
-              "cannot " + action + ": " + std::generic_category().message(errno));
+// No page result is longer; what claims to be was not written by us.
+constexpr size_t kMaxLineBytes = size_t{256} << 20;
+
+// The file is the run's own: whatever is wrong with it is the environment's fault.
+template <typename Work>
+auto OnOwnFile(Work&& work) {
+  return WithErrorKind(ErrorKind::kEnvironment, std::forward<Work>(work));
 }
 
 std::string ReadAt(int fd, uint64_t offset, uint64_t length, const std::string& path) {
@@ -29,7 +31,7 @@ std::string ReadAt(int fd, uint64_t offset, uint64_t length, const std::string& 
     const ssize_t n = ::pread(fd, bytes.data() + done, length - done,
                               static_cast<off_t>(offset + done));
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) ThrowDisk(path, "read");
+    if (n < 0) ThrowFileError(path, "read", errno);
     if (n == 0) break;
     done += static_cast<size_t>(n);
   }
@@ -45,6 +47,14 @@ std::optional<std::string_view> CheckedJson(std::string_view line) {
   return json;
 }
 
+std::optional<PageResult> StoredPage(std::string_view json) {
+  try {
+    return PageFromJson(json);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 bool IsComplete(const PageResult& page) {
@@ -53,18 +63,10 @@ bool IsComplete(const PageResult& page) {
                      [](const RegionResult& region) { return region.error.empty(); });
 }
 
-PageFile::PageFile(std::string path) : path_(std::move(path)) {
-  Open(O_RDWR);
-  if (fd_ >= 0) Load();
-}
-
-PageFile::~PageFile() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
-void PageFile::Open(int flags) {
-  fd_ = ::open(path_.c_str(), flags | O_CLOEXEC, 0666);
-  if (fd_ < 0 && errno != ENOENT) ThrowDisk(path_, "open");
+PageFile::PageFile(const Folder& folder, std::string name)
+    : folder_(folder), name_(std::move(name)) {
+  fd_ = OnOwnFile([&] { return folder_.OpenFile(name_, O_RDWR); });
+  if (fd_) Load();
 }
 
 // Pages are read one after another, so a document of many pages is never in memory as a whole.
@@ -72,18 +74,19 @@ void PageFile::Load() {
   constexpr uint64_t kChunk = 1 << 20;
   std::string pending;  // bytes from `end_` on
   while (true) {
-    const std::string chunk = ReadAt(fd_, end_ + pending.size(), kChunk, path_);
+    const std::string chunk =
+        ReadAt(fd_.get(), end_ + pending.size(), kChunk, folder_.PathOf(name_));
     pending += chunk;
     size_t start = 0;
     for (size_t stop; (stop = pending.find('\n', start)) != std::string::npos; start = stop + 1) {
       const auto json = CheckedJson(std::string_view(pending).substr(start, stop - start));
-      if (!json) return;
-      const PageResult page = PageFromJson(*json);
-      entries_[page.page] = {end_ + kHashHexLength + 1, json->size(), IsComplete(page)};
+      const auto page = json ? StoredPage(*json) : std::nullopt;
+      if (!page) return;
+      entries_[page->page] = {end_ + kHashHexLength + 1, json->size(), IsComplete(*page)};
       end_ += stop + 1 - start;
     }
     pending.erase(0, start);
-    if (chunk.size() < kChunk) return;
+    if (chunk.size() < kChunk || pending.size() > kMaxLineBytes) return;
   }
 }
 
@@ -92,36 +95,39 @@ bool PageFile::HasComplete(int page) const {
   return found != entries_.end() && found->second.complete;
 }
 
-void PageFile::Append(const PageResult& page) {
-  if (fd_ < 0) Open(O_RDWR | O_CREAT);
-  if (fd_ < 0) ThrowDisk(path_, "create");
-  // Whatever follows the last valid line was cut short by a crash.
-  if (::ftruncate(fd_, static_cast<off_t>(end_)) != 0) ThrowDisk(path_, "write");
-  const std::string json = PageToJson(page);
-  const std::string line = HashHex(json) + " " + json + "\n";
-  size_t done = 0;
-  while (done < line.size()) {
-    const ssize_t n = ::pwrite(fd_, line.data() + done, line.size() - done,
-                               static_cast<off_t>(end_ + done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) ThrowDisk(path_, "write");
-    done += static_cast<size_t>(n);
+std::vector<int> PageFile::CompletePages() const {
+  std::vector<int> pages;
+  for (const auto& [page, entry] : entries_) {
+    if (entry.complete) pages.push_back(page);
   }
-  entries_[page.page] = {end_ + kHashHexLength + 1, json.size(), IsComplete(page)};
-  end_ += line.size();
+  return pages;
+}
+
+void PageFile::Append(const PageResult& page) {
+  OnOwnFile([&] {
+    if (!fd_) fd_ = folder_.OpenFile(name_, O_RDWR | O_CREAT);
+    // Whatever follows the last valid line was cut short by a crash.
+    if (::ftruncate(fd_.get(), static_cast<off_t>(end_)) != 0) {
+      ThrowFileError(folder_.PathOf(name_), "write", errno);
+    }
+    const std::string json = PageToJson(page);
+    const std::string line = HashHex(json) + " " + json + "\n";
+    WriteAll(fd_.get(), line, folder_.PathOf(name_), static_cast<int64_t>(end_));
+    entries_[page.page] = {end_ + kHashHexLength + 1, json.size(), IsComplete(page)};
+    end_ += line.size();
+  });
 }
 
 PageResult PageFile::Read(int page) const {
   const Entry& entry = entries_.at(page);
-  return PageFromJson(ReadAt(fd_, entry.offset, entry.length, path_));
+  return PageFromJson(ReadAt(fd_.get(), entry.offset, entry.length, folder_.PathOf(name_)));
 }
 
 void PageFile::Remove() {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = -1;
+  fd_ = UniqueFd();
   end_ = 0;
   entries_.clear();
-  if (::unlink(path_.c_str()) != 0 && errno != ENOENT) ThrowDisk(path_, "remove");
+  OnOwnFile([&] { folder_.Remove(name_); });
 }
 
 }  // namespace platen

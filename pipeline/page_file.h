@@ -1,8 +1,8 @@
-// Finished pages of a document that is not finished, on disk: what a re-run need not read again.
+// Finished pages of a document that is not read as a whole, on disk: what a re-run need not read again.
 //
 // One line per page: a checksum and the page as JSON. A line that a crash cut short, or anything else
-// that does not carry its checksum, ends the file as if it had never been written. Pages may stand
-// in any order and repeat; the last one counts.
+// that does not carry its checksum or is no page, ends the file as if it had never been written. Pages
+// may stand in any order and repeat; the last one counts.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "model/support/folder.h"
 #include "stages/formats/page_result.h"
 
 namespace platen {
@@ -22,14 +23,15 @@ bool IsComplete(const PageResult& page);
 class PageFile {
  public:
   // Reads what is there. A file that does not exist is empty and is created by the first Append.
-  explicit PageFile(std::string path);
+  // `folder` outlives it.
+  PageFile(const Folder& folder, std::string name);
   PageFile(const PageFile&) = delete;
   PageFile& operator=(const PageFile&) = delete;
-  ~PageFile();
 
   // Stored and complete: needs no reading again.
   bool HasComplete(int page) const;
   bool Has(int page) const { return entries_.contains(page); }
+  std::vector<int> CompletePages() const;  // ascending
 
   void Append(const PageResult& page);
   PageResult Read(int page) const;  // Has(page)
@@ -44,11 +46,11 @@ class PageFile {
     bool complete = false;
   };
 
-  void Open(int flags);
   void Load();
 
-  std::string path_;
-  int fd_ = -1;
+  const Folder& folder_;
+  std::string name_;
+  UniqueFd fd_;
   uint64_t end_ = 0;  // of the valid lines
   std::map<int, Entry> entries_;
 };

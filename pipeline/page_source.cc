@@ -1,5 +1,7 @@
 #include "pipeline/page_source.h"
 
+#include <algorithm>
+
 #include "model/support/error.h"
 #include "pipeline/attempt.h"
 
@@ -33,6 +35,10 @@ std::optional<PageJob> PageSource::NextPage() {
   job.page = to_read_.empty() ? 0 : to_read_[next_to_read_++];
   job.last_of_document = next_to_read_ == to_read_.size();
   job.sequence = next_sequence_++;
+  if (job.page > 0) {
+    counters_.Add(&Progress::pages_admitted, 1);
+    counters_.Report();
+  }
   if (job.last_of_document) current_.reset();
   return job;
 }
@@ -47,35 +53,47 @@ bool PageSource::OpenNextDocument() {
     document->error = Attempt([&] { document->key = ledger_.KeyOf(document->input); });
   }
   if (document->error.empty()) {
-    if (!options_.force && ledger_.IsFinished(document->key, document->input)) {
+    if (!options_.force && ledger_.IsFinished(document->key, document->input, options_.pages)) {
       counters_.Add(&Progress::documents_skipped, 1);
-      counters_.Add(&Progress::pages_skipped, ledger_.PagesOf(document->key));
+      counters_.Add(&Progress::pages_skipped, ledger_.Find(document->key)->num_pages);
       return false;
     }
     Open(*document);
   }
+  counters_.Add(&Progress::documents_opened, 1);
+  counters_.Add(&Progress::pages_opened, static_cast<int64_t>(to_read_.size()));
   current_ = std::move(document);
   return true;
 }
 
 void PageSource::Open(OpenDocument& document) {
-  document.finished_pages = ledger_.OpenPages(document.key, options_.force);
+  document.finished_pages = ledger_.OpenPages(document.key);
   document.error = Attempt([&] { document.reader = open_(document.input.path); });
   if (!document.error.empty()) return;
-  ListPages(document);
-  for (const int page : document.pages) {
-    if (!document.finished_pages->HasComplete(page)) to_read_.push_back(page);
+  document.num_pages = document.reader->num_pages();
+  const std::vector<int> chosen = SelectPages(options_.pages, document.num_pages);
+  if (chosen.empty()) {
+    document.error =
+        "has no page of the chosen range; it has " + std::to_string(document.num_pages);
+    return;
   }
+  for (const int page : chosen) {
+    if (options_.force || !document.finished_pages->HasComplete(page)) to_read_.push_back(page);
+  }
+  document.pages = chosen;
+  AddPagesReadBefore(document);
   counters_.Add(&Progress::pages_resumed,
                 static_cast<int64_t>(document.pages.size() - to_read_.size()));
 }
 
-void PageSource::ListPages(OpenDocument& document) {
-  const int num_pages = document.reader->num_pages();
-  document.pages = SelectPages(options_.pages, num_pages);
-  if (document.pages.empty()) {
-    document.error = "has no page of the chosen range; it has " + std::to_string(num_pages);
+// Runs that choose different pages of a document add up: what one has read stays in the outputs.
+void PageSource::AddPagesReadBefore(OpenDocument& document) {
+  std::vector<int>& pages = document.pages;
+  for (const int page : document.finished_pages->CompletePages()) {
+    if (page >= 1 && page <= document.num_pages) pages.push_back(page);
   }
+  std::sort(pages.begin(), pages.end());
+  pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
 }
 
 }  // namespace platen

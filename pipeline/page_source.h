@@ -14,8 +14,8 @@
 namespace platen {
 
 struct SourceOptions {
-  std::vector<PageRange> pages;  // empty: all
-  bool force = false;            // read everything anew
+  std::vector<PageRange> pages;  // chosen; empty: all
+  bool force = false;            // read the chosen pages anew
 };
 
 // Used by one thread at a time: the graph's source is serial.
@@ -36,7 +36,7 @@ class PageSource {
   std::optional<PageJob> NextPage();
   bool OpenNextDocument();  // false: the document is finished, or there is none
   void Open(OpenDocument& document);
-  void ListPages(OpenDocument& document);
+  static void AddPagesReadBefore(OpenDocument& document);
 
   std::vector<InputDocument> documents_;
   SourceOptions options_;

@@ -10,7 +10,7 @@ namespace platen {
 namespace {
 
 std::string PageLabel(const PageSlot& page) {
-  return DisplayName(page.job.document->input.path) + " p" + std::to_string(page.job.page);
+  return DisplayName(page.job.document->input.shown_name()) + " p" + std::to_string(page.job.page);
 }
 
 // Where letters were found there is ink: only pages without any are searched for it.
@@ -30,8 +30,16 @@ PageStages::PageStages(PageTools tools, PageStageOptions options, Recognizer& re
       recognizer_(recognizer),
       telemetry_(telemetry) {}
 
-void PageStages::DecodeImage(PageSlot& page) {
+void PageStages::Measure(PageSlot& page) {
   page.error = page.job.document->error;
+  if (!MustBeRead(page)) return;
+  page.error = Attempt([&] {
+    const ImageSize size = page.job.document->reader->PageSize(page.job.page - 1);
+    page.pixels = size.width * size.height;
+  });
+}
+
+void PageStages::DecodeImage(PageSlot& page) {
   if (!MustBeRead(page)) return;
   const StageSpan span(telemetry_, Stage::kDecodeImage, page.index, PageLabel(page));
   page.error = Attempt([&] {

@@ -33,6 +33,8 @@ class PageStages {
   PageStages(PageTools tools, PageStageOptions options, Recognizer& recognizer,
              Telemetry& telemetry);
 
+  // How many pixels the page will take, from its header.
+  void Measure(PageSlot& page);
   void DecodeImage(PageSlot& page);
   void Layout(PageSlot& page);
   // Crops, resizes them to patch grids, makes the prompts; frees the page's pixels.

@@ -59,7 +59,7 @@ std::string BatchLabel(const std::vector<Region*>& regions) {
     pages += region->page != last ? 1 : 0;
     last = region->page;
   }
-  std::string label = DisplayName(first->job.document->input.path) + " p" +
+  std::string label = DisplayName(first->job.document->input.shown_name()) + " p" +
                       std::to_string(first->job.page);
   if (pages > 1) label += " (+" + std::to_string(pages - 1) + ")";
   return label;

@@ -116,6 +116,9 @@ class DecodeStage {
   Round OnTick();
   bool MustTick() { return tick_.Take(recognizer_.live() > 0); }
 
+  // Drops every region that is being decoded, for a run that ends early. Its pages come to nothing.
+  void Abandon() { recognizer_.Abandon(); }
+
  private:
   PageSlot* Close(Region& region);
 

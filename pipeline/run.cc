@@ -3,17 +3,51 @@
 #include <tbb/task_arena.h>
 
 #include "model/support/clock.h"
+#include "model/support/error.h"
 #include "pipeline/graph.h"
 
 namespace platen {
 
-RunReport Run(const RunOptions& options, const RunTools& tools,
+namespace {
+
+bool WasReadAs(const Ledger& ledger, const InputDocument& document, const std::string& output) {
+  try {
+    const DocumentRecord* record = ledger.Find(ledger.KeyOf(document, output));
+    return record != nullptr && record->failed == 0;
+  } catch (const Error&) {  // a file that has gone is the source's to report
+    return false;
+  }
+}
+
+// Version 0.1 mirrored more of a relative path. Reading everything again beside what is there must be
+// somebody's decision.
+void RefuseRenamed(const Ledger& ledger, const std::vector<InputDocument>& documents) {
+  int64_t count = 0;
+  const InputDocument* first = nullptr;
+  for (const InputDocument& document : documents) {
+    const std::string& former = document.former_output;
+    if (!document.error.empty() || former.empty() || !WasReadAs(ledger, document, former)) continue;
+    ++count;
+    if (first == nullptr) first = &document;
+  }
+  if (first == nullptr) return;
+  throw Error(ErrorKind::kUsage, {DisplayName(ledger.root().path()), ""},
+              (count == 1 ? "a document" : std::to_string(count) + " documents") +
+                  " of these were read by platen 0.1, which named outputs by more of the path (" +
+                  DisplayName(first->former_output) + ", now " + DisplayName(first->output) +
+                  "). To go on with the old names add --input-root . ; to read them again under "
+                  "the new names choose another folder");
+}
+
+}  // namespace
+
+RunReport Run(const RunOptions& options, const RunTools& tools, Ledger& ledger,
               std::vector<InputDocument> documents) {
+  RefuseRenamed(ledger, documents);
   const int64_t start_ns = MonotonicNs();
   const double start_cpu_s = ProcessCpuSeconds();
   const double start_children_s = ChildrenCpuSeconds();
 
-  Ledger ledger(options.output_dir, options.identity);
   ledger.RecordRun(options.version, options.model_id);
   Telemetry telemetry(options.trace_path, options.threads);
   ProgressCounters counters(tools.observer);
@@ -23,17 +57,22 @@ RunReport Run(const RunOptions& options, const RunTools& tools,
   VisionStage vision(tools.recognizer, telemetry, counters, options.patch_budget);
   PrefillStage prefill(tools.recognizer, telemetry, counters, options.row_budget);
   DecodeStage decode(tools.recognizer, telemetry, counters);
-  DocumentSink sink(SinkOptions{options.settings}, ledger, counters, telemetry);
+  DocumentSink sink(SinkOptions{options.settings}, ledger, counters, telemetry,
+                    tools.sink_observers);
 
   tbb::task_arena arena(options.threads);
-  arena.execute([&] { RunGraph({source, page, vision, prefill, decode, sink}, options.slots); });
+  arena.execute([&] {
+    RunGraph({source, page, vision, prefill, decode, sink}, {options.slots, options.pixels});
+  });
+  sink.Finish();
 
   RunReport report;
   report.trace_error = telemetry.FinishTrace();
   report.totals = counters.Snapshot();
   report.interrupted = tools.interrupted();
-  report.failures = sink.failures();
-  report.failures_not_listed = sink.failures_not_listed();
+  report.failures = sink.failures().first();
+  report.failures_not_listed =
+      sink.failures().count() - static_cast<int64_t>(report.failures.size());
   for (int i = 0; i < kNumStages; ++i) {
     report.stages[static_cast<size_t>(i)] = telemetry.Time(static_cast<Stage>(i));
   }

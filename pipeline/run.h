@@ -9,6 +9,7 @@
 
 #include "pipeline/document_sink.h"
 #include "pipeline/ledger.h"
+#include "pipeline/memory_plan.h"
 #include "pipeline/page_source.h"
 #include "pipeline/page_stages.h"
 #include "pipeline/progress.h"
@@ -18,8 +19,6 @@
 namespace platen {
 
 struct RunOptions {
-  std::string output_dir;
-  ResultIdentity identity;
   std::vector<std::pair<std::string, std::string>> settings;  // shown at the head of outputs
   std::string version;
   std::string model_id;
@@ -27,6 +26,8 @@ struct RunOptions {
   PageStageOptions page;
   int threads = 1;          // that work on the run; the caller's is one of them
   int slots = 4;            // pages in memory
+  // Pixels of them, decoded: a page that is larger than a slot's share takes the room of several.
+  int64_t pixels = 4 * kPixelsOfASlot;
   int patch_budget = 2400;  // rows of a vision batch
   int row_budget = 2400;    // rows of a prefill batch
   std::string trace_path;   // empty: none
@@ -39,12 +40,13 @@ struct RunTools {
   Recognizer& recognizer;
   std::function<bool()> interrupted;    // asked before each page
   ProgressCounters::Observer observer;  // may be empty
+  SinkObservers sink_observers = {};
 };
 
 struct RunReport {
   Progress totals;
   bool interrupted = false;
-  std::vector<Failure> failures;  // the first of them
+  std::vector<Failure> failures;  // the first of them; all are in OUT/failures.jsonl
   int64_t failures_not_listed = 0;
   std::array<StageTime, kNumStages> stages;
   std::string trace_error;  // not empty: why the trace is not complete
@@ -55,10 +57,11 @@ struct RunReport {
   int64_t peak_memory_bytes = 0;
 };
 
-// Reads the documents and writes their outputs below options.output_dir. Returns when all is
-// written or, interrupted, when the pages in flight are. Throws Error(kEnvironment) when the output
-// folder or the ledger cannot be written; what is finished stays finished.
-RunReport Run(const RunOptions& options, const RunTools& tools,
+// Reads the documents and writes their outputs to the ledger's folder. Returns when all is written or,
+// interrupted, when the pages in flight are. Throws Error(kEnvironment) when the output folder or the
+// ledger cannot be written; what is finished stays finished. Throws Error(kUsage) before anything is
+// read if version 0.1 has read documents of these under other names (InputDocument::former_output).
+RunReport Run(const RunOptions& options, const RunTools& tools, Ledger& ledger,
               std::vector<InputDocument> documents);
 
 }  // namespace platen

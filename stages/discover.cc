@@ -13,6 +13,8 @@
 
 #include "model/support/error.h"
 #include "stages/formats/page_result.h"
+#include "stages/input_names.h"
+#include "stages/readers/file_kind.h"
 
 namespace platen {
 namespace {
@@ -31,160 +33,254 @@ FileId IdOf(const struct stat& info) { return {info.st_dev, info.st_ino}; }
 
 bool IsPattern(const std::string& name) { return name.find_first_of("*?[") != std::string::npos; }
 
-// "./a//b/../c" -> "a/c"; bytes otherwise unchanged. No trailing slash.
-std::string Normalised(const std::string& path) {
-  std::string text = fs::path(path).lexically_normal().string();
-  while (text.size() > 1 && text.back() == '/') text.pop_back();
-  return text;
-}
+// One name on its way through the walk.
+struct Place {
+  std::string path;      // to open
+  std::string absolute;  // AbsolutePath
+  std::string output;    // below the output folder
+  std::string former;    // FormerOutput
 
-bool LeavesTheTree(const std::string& normalised) {
-  return normalised.starts_with("/") || normalised == ".." || normalised.starts_with("../");
-}
-
-std::string Join(const std::string& folder, const std::string& name) {
-  if (folder.empty() || folder == ".") return name;
-  return folder.back() == '/' ? folder + name : folder + "/" + name;
-}
+  Place Below(const std::string& name) const {
+    return {JoinNames(path, name), JoinNames(absolute, name), JoinNames(output, name),
+            JoinNames(former, name)};
+  }
+};
 
 class Discoverer {
  public:
   explicit Discoverer(const InputSpec& spec) : spec_(spec) {
     if (const auto info = Stat(spec.output_dir)) output_id_ = IdOf(*info);
-    if (!spec.input_root.empty()) root_ = Absolute(spec.input_root);
+    if (!spec.input_root.empty()) root_ = AbsolutePath(spec.input_root);
   }
 
   Discovery Run() {
+    if (!spec_.standard_input.empty()) AddStandardInput();
     for (const std::string& argument : spec_.arguments) {
       // A file of that very name wins over the pattern.
       if (IsPattern(argument) && !Stat(argument)) {
         AddPattern(argument);
       } else {
-        AddNamed(argument, OutputBase(argument));
+        AddArgument(PlaceOf(argument));
       }
     }
-    for (const std::string& name : spec_.listed) AddNamed(name, OutputBase(name));
+    if (!unusable_.empty()) ThrowUnusable();
+    for (const std::string& name : spec_.listed) AddListed(PlaceOf(name));
+    RefuseToReplaceInputs();
     return std::move(result_);
   }
 
  private:
-  static std::string Absolute(const std::string& path) {
-    return Normalised(fs::absolute(fs::path(path)).string());
-  }
-
-  // Where the input `path` is mirrored to, below the output folder. "" is the output folder itself.
-  std::string OutputBase(const std::string& path) const {
-    if (!root_.empty()) {
-      const std::string absolute = Absolute(path);
-      if (absolute == root_) return "";
-      const std::string prefix = root_ == "/" ? "/" : root_ + "/";
-      if (!absolute.starts_with(prefix)) {
-        throw Error(ErrorKind::kUsage, {DisplayName(path), "input-root"},
-                    "is not below the folder " + DisplayName(spec_.input_root));
-      }
-      return absolute.substr(prefix.size());
-    }
-    const std::string normalised = Normalised(path);
-    if (normalised == ".") return "";
-    if (!LeavesTheTree(normalised)) return normalised;
-    return fs::path(Absolute(path)).filename().string();
-  }
-
-  void AddNamed(const std::string& path, const std::string& output) {
-    const auto info = Stat(path);
-    if (!info) {
-      AddDocument(path, output, std::strerror(errno));
-    } else if (S_ISDIR(info->st_mode)) {
-      if (IdOf(*info) == output_id_) {
-        throw Error(ErrorKind::kUsage, {DisplayName(path), ""},
-                    "is the output folder itself, which is never read");
-      }
-      output.empty() ? AddFolder(path, output, *info) : AddSubfolder(path, output, *info);
-    } else if (S_ISREG(info->st_mode)) {
-      AddDocument(path, output, "");
+  Place PlaceOf(const std::string& path) const {
+    Place place{path, AbsolutePath(path), "", ""};
+    if (root_.empty()) {
+      place.output = LastName(path);
+      place.former = FormerOutput(path);
+    } else if (PathBelow(root_, place.absolute, place.output)) {
+      place.former = place.output;
     } else {
-      AddDocument(path, output, "not a regular file");
+      throw Error(ErrorKind::kUsage, {DisplayName(path), "--input-root"},
+                  "is not below the folder " + DisplayName(spec_.input_root));
+    }
+    return place;
+  }
+
+  void AddStandardInput() {
+    const std::string& path = spec_.standard_input;
+    if (const auto info = Stat(path)) AddFile({path, path, "stdin", "stdin"}, *info);
+    for (InputDocument& document : result_.documents) document.name = "standard input";
+  }
+
+  void AddArgument(const Place& place) {
+    const auto info = Stat(place.path);
+    if (!info) {
+      unusable_.push_back(DisplayName(place.path) + ": " +
+                          (errno == ENOENT ? "no such file or folder" : std::strerror(errno)));
+    } else if (!S_ISDIR(info->st_mode) && !S_ISREG(info->st_mode)) {
+      unusable_.push_back(DisplayName(place.path) + ": neither a file nor a folder");
+    } else {
+      AddNamed(place, *info);
     }
   }
 
-  // A pattern mirrors what it matches below its fixed part: /data/*/x.tif below "data".
+  void AddListed(const Place& place) {
+    if (const auto info = Stat(place.path)) {
+      AddNamed(place, *info);
+      return;
+    }
+    ++result_.missing;
+    AddDocument(place, nullptr, errno == ENOENT ? "no such file" : std::strerror(errno));
+  }
+
+  void AddNamed(const Place& place, const struct stat& info) {
+    if (!S_ISDIR(info.st_mode)) {
+      AddFile(place, info);
+      return;
+    }
+    if (IdOf(info) == output_id_) {
+      throw Error(ErrorKind::kUsage, {DisplayName(place.path), ""},
+                  "input and output are the same folder");
+    }
+    AddFolder(place, info);
+  }
+
+  // Nothing has been read yet: a typing error, or a disk that is not mounted, costs nothing.
+  [[noreturn]] void ThrowUnusable() const {
+    constexpr size_t kShown = 5;
+    std::string text = unusable_.front();
+    for (size_t i = 1; i < std::min(unusable_.size(), kShown); ++i) text += "; " + unusable_[i];
+    if (unusable_.size() > kShown) {
+      text += "; and " + std::to_string(unusable_.size() - kShown) + " more";
+    }
+    throw Error(ErrorKind::kUsage, {}, text);
+  }
+
+  // What a pattern matches is mirrored below its fixed part: /data/*/x.tif below "data".
   void AddPattern(const std::string& pattern) {
     glob_t matches = {};
     const int status = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &matches);
     std::vector<std::string> names(matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
     ::globfree(&matches);
     if (status != 0 || names.empty()) {
-      AddDocument(pattern, OutputBase(pattern), "no file matches this pattern");
+      unusable_.push_back(DisplayName(pattern) + ": no file matches this pattern");
       return;
     }
     std::sort(names.begin(), names.end(), NaturalLess);
     const size_t fixed_end = pattern.rfind('/', pattern.find_first_of("*?["));
-    const std::string fixed = fixed_end == std::string::npos ? "." : pattern.substr(0, fixed_end);
-    const std::string base = OutputBase(fixed.empty() ? "/" : fixed);
+    std::string fixed = ".";
+    if (fixed_end != std::string::npos) fixed = fixed_end == 0 ? "/" : pattern.substr(0, fixed_end);
+    const size_t skipped = fixed == "." ? 0 : fixed == "/" ? 1 : fixed.size() + 1;
+    const Place base = PlaceOf(fixed);
     for (const std::string& name : names) {
-      const std::string below = fixed == "." ? name : name.substr(fixed.size() + 1);
-      AddNamed(name, Join(base, Normalised(below)));
+      Place place = base.Below(Normalised(name.substr(skipped)));
+      place.path = name;
+      AddArgument(place);
     }
   }
 
-  // Each folder is read once, however many links lead to it, so links cannot loop.
-  void AddFolder(const std::string& path, const std::string& output, const struct stat& info) {
-    if (!folders_read_.insert(IdOf(info)).second) return;
+  // Each folder is read once, however many links lead to it, so links cannot loop. A folder that
+  // cannot be listed fails as a document: the rest goes on.
+  void AddFolder(const Place& place, const struct stat& info) {
+    const auto [first, is_new] = folders_read_.emplace(IdOf(info), place.path);
+    if (!is_new) {
+      result_.repeated.push_back(DisplayName(place.path) + ": the same folder as " +
+                                 DisplayName(first->second));
+      return;
+    }
     std::error_code error;
     std::vector<std::string> names;
-    for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+    for (fs::directory_iterator it(place.path, error), end; !error && it != end;
+         it.increment(error)) {
       names.push_back(it->path().filename().string());
     }
-    if (error) throw Error(ErrorKind::kInput, {DisplayName(path), ""}, error.message());
+    if (error) {
+      AddDocument(place, nullptr, "the folder cannot be listed: " + error.message());
+      return;
+    }
     std::sort(names.begin(), names.end(), NaturalLess);
-    for (const std::string& name : names) AddEntry(Join(path, name), Join(output, name), name);
+    for (const std::string& name : names) AddEntry(place.Below(name), name);
   }
 
-  void AddEntry(const std::string& path, const std::string& output, const std::string& name) {
-    const auto info = Stat(path);
+  void AddEntry(const Place& place, const std::string& name) {
+    const auto info = Stat(place.path);
     if (info && IdOf(*info) == output_id_) return;
     if (name.front() == '.') {
-      ++result_.skipped_hidden;
-    } else if (info && S_ISDIR(info->st_mode)) {
-      AddSubfolder(path, output, *info);
-    } else if (!HasInputExtension(name) || (info && !S_ISREG(info->st_mode))) {
-      ++result_.skipped_foreign;
+      result_.hidden.push_back(place.path);
+    } else if (!info) {
+      AddDeadLink(place, name);
+    } else if (S_ISDIR(info->st_mode)) {
+      AddFolder(place, *info);
+    } else if (S_ISREG(info->st_mode)) {
+      AddFile(place, *info);
     } else {
-      AddDocument(path, output, info ? "" : "a link that leads nowhere");
+      result_.other_files.push_back(place.path);
     }
   }
 
-  // A folder that cannot be listed fails as a document: the rest goes on.
-  void AddSubfolder(const std::string& path, const std::string& output, const struct stat& info) {
+  // What it led to can only be guessed from its name.
+  void AddDeadLink(const Place& place, const std::string& name) {
+    if (KindOfName(name).cls == FileClass::kOther) {
+      result_.other_files.push_back(place.path);
+    } else {
+      AddDocument(place, nullptr, "broken symbolic link");
+    }
+  }
+
+  void AddFile(const Place& place, const struct stat& info) {
+    FileKind kind;
     try {
-      AddFolder(path, output, info);
+      kind = LookAtFile(place.path);
     } catch (const Error& e) {
-      AddDocument(path, output, "folder cannot be listed: " + e.reason());
+      AddDocument(place, &info, e.reason());
+      return;
+    }
+    switch (kind.cls) {
+      case FileClass::kDocument:
+        AddDocument(place, &info, "");
+        return;
+      case FileClass::kKnownUnread:
+        AddDocument(place, &info, WhyNotRead(kind));
+        return;
+      case FileClass::kOther:
+        if (paths_.insert(place.absolute).second) result_.other_files.push_back(place.path);
+        return;
     }
   }
 
-  void AddDocument(const std::string& path, const std::string& output, const std::string& error) {
-    if (output == "run" || output.empty() || output.starts_with(".platen/")) {
-      throw Error(ErrorKind::kUsage, {DisplayName(path), ""},
-                  "its outputs would take the place of run.json or of the ledger");
+  void AddDocument(const Place& place, const struct stat* info, const std::string& error) {
+    if (place.output.empty() || place.output.starts_with(".platen/")) {
+      throw Error(ErrorKind::kUsage, {DisplayName(place.path), ""},
+                  "its output would stand among platen's own files");
     }
-    const auto [known, is_new] = path_of_output_.emplace(output, path);
-    if (is_new) {
-      result_.documents.push_back({path, output, error});
-    } else if (Absolute(known->second) == Absolute(path)) {
-      ++result_.repeated;
-    } else {
-      throw Error(ErrorKind::kUsage, {DisplayName(path), ""},
-                  "would write the same output as " + DisplayName(known->second) +
-                      "; --input-root keeps the folders of both");
+    if (place.output == "run") {
+      throw Error(ErrorKind::kUsage, {DisplayName(place.path), ""},
+                  "its output would overwrite run.json; rename the input");
+    }
+    if (!paths_.insert(place.absolute).second) {
+      result_.repeated.push_back(DisplayName(place.path) + ": given twice");
+      return;
+    }
+    const auto [known, is_new] = place_of_output_.emplace(place.output, place);
+    if (!is_new) ThrowCollision(place, known->second);
+    if (info != nullptr) path_of_input_.emplace(IdOf(*info), place.path);
+    InputDocument document{place.path, place.output, error, "", ""};
+    if (place.former != place.output) document.former_output = place.former;
+    result_.documents.push_back(std::move(document));
+  }
+
+  [[noreturn]] void ThrowCollision(const Place& a, const Place& b) const {
+    throw Error(ErrorKind::kUsage, {},
+                DisplayName(b.path) + " and " + DisplayName(a.path) +
+                    " would both write " +
+                    DisplayName(JoinNames(spec_.output_dir, a.output)) + ".*; --input-root " +
+                    DisplayName(CommonFolder(a.absolute, b.absolute)) + " keeps them apart");
+  }
+
+  // A document called a.tif.txt beside a.tif, with the outputs in the same folder.
+  void RefuseToReplaceInputs() const {
+    if (!output_id_) return;  // nothing is there yet
+    for (const InputDocument& document : result_.documents) {
+      for (const std::string& format : spec_.formats) {
+        const std::string output =
+            JoinNames(spec_.output_dir, document.output + "." + format);
+        const auto info = Stat(output);
+        if (!info) continue;
+        const auto input = path_of_input_.find(IdOf(*info));
+        if (input == path_of_input_.end()) continue;
+        throw Error(ErrorKind::kUsage, {DisplayName(input->second), ""},
+                    "would be replaced by the output of " + DisplayName(document.path) +
+                        "; choose another folder for the outputs");
+      }
     }
   }
 
   const InputSpec& spec_;
   std::optional<FileId> output_id_;
   std::string root_;
-  std::set<FileId> folders_read_;
-  std::map<std::string, std::string> path_of_output_;
+  std::vector<std::string> unusable_;
+  std::map<FileId, std::string> folders_read_;
+  std::map<FileId, std::string> path_of_input_;
+  std::set<std::string> paths_;  // absolute, of all files
+  std::map<std::string, Place> place_of_output_;
   Discovery result_;
 };
 

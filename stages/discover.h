@@ -13,36 +13,45 @@
 namespace platen {
 
 struct InputSpec {
-  std::vector<std::string> arguments;      // files, folders, patterns with * ? [ ]
-  std::vector<std::string> listed;         // names from lists (ParseNameList): never patterns
-  std::string output_dir;                  // never read; need not exist yet
-  std::string input_root;                  // if not empty: outputs mirror paths relative to it
+  std::vector<std::string> arguments;    // files, folders, patterns with * ? [ ]
+  std::vector<std::string> listed;       // names from lists (ParseNameList): never patterns
+  std::string standard_input;            // path of a file with a document that came in there
+  std::string output_dir;                // never read; need not exist yet
+  std::string input_root;                // if not empty: outputs mirror paths relative to it
+  std::vector<std::string> formats;      // of the outputs, which must not replace an input
 };
 
 struct InputDocument {
-  std::string path;    // as the user named it, or below the folder the user named
-  std::string output;  // path below the output folder, without the format's extension
-  std::string error;   // not empty: named by the user but not readable, e.g. it does not exist
+  std::string path;           // as the user named it, or below the folder the user named
+  std::string output;         // path below the output folder, without the format's extension
+  std::string error;          // not empty: it will not be opened, and why
+  std::string former_output;  // where version 0.1 put the outputs, if elsewhere
+  std::string name;           // for messages, if `path` says nothing to the user
+
+  const std::string& shown_name() const { return name.empty() ? path : name; }
 };
 
 struct Discovery {
   std::vector<InputDocument> documents;
-  int64_t skipped_hidden = 0;   // names beginning with a dot, met while walking folders
-  int64_t skipped_foreign = 0;  // not an input format by extension, or not a regular file
-  int64_t repeated = 0;         // the same path named twice
+  // Files that are no documents: text, programs, ...; links that lead nowhere; what is no file.
+  std::vector<std::string> other_files;
+  std::vector<std::string> hidden;    // names beginning with a dot, met while walking folders
+  std::vector<std::string> repeated;  // "b: the same folder as a": read once, under its first name
+  int64_t missing = 0;                // documents that a list names and that are not there
 };
 
-// Finds the documents. A name that does not exist or is not a regular file becomes a document with
-// an error; the rest is read all the same.
+// Finds the documents. What a file is, is told by its content: everything of a format that is read,
+// or that is known but not read, or that a name claims to be an image, is a document; the rest is
+// listed as other files. A name of a list that does not exist becomes a document with an error.
 //
-// Outputs keep the input's full name: a/b.tif -> a/b.tif (+ ".txt"). A relative path is kept whole.
-// An absolute path, or one that climbs out with "..", is shortened the way `cp -r` does: a folder
-// contributes its own name and what is below it, a file its name. With `input_root`, paths are
-// relative to that folder instead.
+// Outputs keep the input's full name, a.tif -> a.tif (+ ".txt"), and do not depend on how the input
+// was typed: what is found in a folder goes below the folder's own name, what a pattern finds below
+// the name of its last folder without a wildcard, a named file to its name. With `input_root`, paths
+// are relative to that folder instead.
 //
-// Throws Error(kUsage) if two inputs would write the same output, naming both, if an input is not
-// below `input_root`, or if it is the output folder itself; Error(kInput) if the folder "." cannot be
-// listed.
+// Throws Error(kUsage) if a named input does not exist or is neither file nor folder, if two inputs
+// would write the same output (naming both, and the root that keeps them apart), if an output would
+// replace an input, if an input is not below `input_root`, or if it is the output folder itself.
 Discovery DiscoverDocuments(const InputSpec& spec);
 
 // Names of a list: separated by NUL if it contains one, else by line breaks (a carriage return
@@ -51,9 +60,6 @@ std::vector<std::string> ParseNameList(const std::string& bytes);
 
 // "page2" < "page10": runs of digits compare as numbers, everything else as bytes.
 bool NaturalLess(const std::string& a, const std::string& b);
-
-// True for names whose extension is one of an input format's, in any case.
-bool HasInputExtension(const std::string& name);
 
 // Page numbers such as "1-5,9": first and last page of each range, 1-based and inclusive; an open
 // end ("7-") is INT_MAX. Throws Error(kUsage) for anything else, also for 0 and for 5-1.

@@ -4,106 +4,69 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
 #include <memory>
-#include <system_error>
 
 #include "model/support/error.h"
 #include "stages/formats/document_writer.h"
 
 namespace platen {
-namespace {
 
-namespace fs = std::filesystem;
-
-[[noreturn]] void ThrowError(const std::string& path, const std::string& action, int code) {
-  const bool only_this_name =
-      code == ENAMETOOLONG || code == ENOTDIR || code == EISDIR || code == EEXIST;
-  throw Error(only_this_name ? ErrorKind::kInput : ErrorKind::kEnvironment,
-              {DisplayName(path), ""},
-              "cannot " + action + ": " + std::generic_category().message(code));
-}
-
-void WriteAll(int fd, std::string_view bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) ThrowError(path, "write", errno);
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-}
-
-void SyncFolder(const std::string& folder) {
-  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) ThrowError(folder, "open", errno);
-  const int status = ::fsync(fd);
-  const int code = errno;
-  ::close(fd);
-  if (status != 0 && code != EINVAL && code != EROFS) ThrowError(folder, "sync", code);
-}
-
-std::string FolderOf(const std::string& path) {
-  const std::string folder = fs::path(path).parent_path().string();
-  return folder.empty() ? "." : folder;
-}
-
-}  // namespace
-
-AtomicFile::AtomicFile(std::string temporary, std::string path)
-    : temporary_(std::move(temporary)), path_(std::move(path)) {
-  fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd_ < 0) ThrowError(temporary_, "create", errno);
+AtomicFile::AtomicFile(const Folder& temporary, std::string temporary_name, const Folder& folder,
+                       std::string name)
+    : temporary_(temporary),
+      temporary_name_(std::move(temporary_name)),
+      folder_(folder),
+      name_(std::move(name)) {
+  // A new file, never one that another name leads to as well.
+  temporary_.Remove(temporary_name_);
+  fd_ = temporary_.OpenFile(temporary_name_, O_WRONLY | O_CREAT | O_EXCL);
 }
 
 AtomicFile::~AtomicFile() {
-  if (fd_ < 0) return;
-  ::close(fd_);
-  ::unlink(temporary_.c_str());
+  if (!fd_) return;
+  try {
+    temporary_.Remove(temporary_name_);
+  } catch (const Error&) {  // emptied at the next start
+  }
 }
 
 void AtomicFile::Append(std::string_view bytes) {
-  WriteAll(fd_, bytes, path_);
+  WriteAll(fd_.get(), bytes, folder_.PathOf(name_));
   bytes_written_ += static_cast<int64_t>(bytes.size());
 }
 
 void AtomicFile::Commit() {
-  if (::fsync(fd_) != 0) ThrowError(path_, "sync", errno);
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) ThrowError(path_, "rename into", errno);
-  ::close(fd_);
-  fd_ = -1;
-  SyncFolder(FolderOf(path_));
+  if (::fsync(fd_.get()) != 0) ThrowFileError(folder_.PathOf(name_), "sync", errno);
+  temporary_.Rename(temporary_name_, folder_, name_);
+  fd_ = UniqueFd();
+  folder_.Sync();
 }
 
-std::vector<WrittenFile> WriteDocument(const std::string& stem,
+std::vector<WrittenFile> WriteDocument(const Folder& root, const std::string& stem,
                                        const std::vector<std::string>& formats,
                                        const DocumentInfo& info, const DocumentPages& pages,
-                                       const std::string& temporary_dir) {
-  CreateFolders(FolderOf(stem));
+                                       const Folder& temporary) {
+  const auto [parent, base] = SplitPath(stem);
+  const Folder folder = root.Below(parent, Folder::Missing::kCreate);
   std::vector<WrittenFile> written;
   for (const std::string& format : formats) {
-    const std::string path = stem + "." + format;
+    const std::string name = base + "." + format;
     const std::unique_ptr<DocumentWriter> writer = MakeDocumentWriter(format);
-    AtomicFile file(temporary_dir + "/document." + format, path);
+    AtomicFile file(temporary, "document." + format, folder, name);
     file.Append(writer->Begin(info));
     for (int i = 0; i < pages.count; ++i) file.Append(writer->Page(pages.page(i)));
     file.Append(writer->End());
     file.Commit();
-    written.push_back({path, file.bytes_written()});
+    written.push_back({folder.PathOf(name), file.bytes_written()});
   }
   return written;
 }
 
-void WriteFileAtomically(const std::string& path, std::string_view bytes,
-                         const std::string& temporary_dir) {
-  AtomicFile file(temporary_dir + "/file", path);
+void WriteFileAtomically(const Folder& folder, const std::string& name, std::string_view bytes,
+                         const Folder& temporary) {
+  AtomicFile file(temporary, "file", folder, name);
   file.Append(bytes);
   file.Commit();
-}
-
-void CreateFolders(const std::string& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (error) ThrowError(path, "create the folder", error.value());
 }
 
 }  // namespace platen

@@ -1,4 +1,5 @@
-// Output files that are either absent, complete, or what they were before: never half written.
+// Output files that are either absent, complete, or what they were before: never half written, and
+// never written through a symbolic link below the output folder.
 #pragma once
 
 #include <cstdint>
@@ -7,32 +8,36 @@
 #include <string_view>
 #include <vector>
 
+#include "model/support/folder.h"
 #include "stages/formats/page_result.h"
 
 namespace platen {
 
 // A file that appears under its name only at Commit: written under a temporary name, synced to disk,
 // renamed, and the folder synced. Without Commit nothing remains.
-// The temporary file and the final one must be on the same file system.
+// Both folders are on the same file system and outlive the file.
 class AtomicFile {
  public:
-  // Creates `temporary` (replacing it). Throws Error(kEnvironment).
-  AtomicFile(std::string temporary, std::string path);
+  // Creates `temporary_name` in `temporary` (replacing it) for what will be `name` in `folder`.
+  AtomicFile(const Folder& temporary, std::string temporary_name, const Folder& folder,
+             std::string name);
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile();
 
-  // Both throw Error(kEnvironment), or Error(kInput) where only this name is at fault (too long, or
-  // a folder stands in its place).
+  // These and the constructor throw Error(kEnvironment), or Error(kInput) where only this name is at
+  // fault (too long, or a folder stands in its place).
   void Append(std::string_view bytes);
   void Commit();
 
   int64_t bytes_written() const { return bytes_written_; }
 
  private:
-  std::string temporary_;
-  std::string path_;
-  int fd_ = -1;
+  const Folder& temporary_;
+  std::string temporary_name_;
+  const Folder& folder_;
+  std::string name_;
+  UniqueFd fd_;
   int64_t bytes_written_ = 0;
 };
 
@@ -47,20 +52,16 @@ struct DocumentPages {
   std::function<PageResult(int index)> page;
 };
 
-// Writes `stem`.FORMAT for every format, creating folders as needed; the memory of one page is
-// enough for any document. `temporary_dir` exists and is on the file system of `stem`.
-// Throws as AtomicFile does; files committed before the error stay and are replaced on a re-run.
-std::vector<WrittenFile> WriteDocument(const std::string& stem,
+// Writes `stem`.FORMAT below `root` for every format, creating folders as needed; the memory of one
+// page is enough for any document. Throws as AtomicFile does; files committed before the error stay
+// and are replaced on a re-run.
+std::vector<WrittenFile> WriteDocument(const Folder& root, const std::string& stem,
                                        const std::vector<std::string>& formats,
                                        const DocumentInfo& info, const DocumentPages& pages,
-                                       const std::string& temporary_dir);
+                                       const Folder& temporary);
 
-// Writes a small file in one go, atomically, in the folder of `path`.
-void WriteFileAtomically(const std::string& path, std::string_view bytes,
-                         const std::string& temporary_dir);
-
-// Creates a folder and its parents. Throws Error(kEnvironment), or Error(kInput) where a file or a
-// name too long is in the way.
-void CreateFolders(const std::string& path);
+// Writes a small file in one go, atomically.
+void WriteFileAtomically(const Folder& folder, const std::string& name, std::string_view bytes,
+                         const Folder& temporary);
 
 }  // namespace platen

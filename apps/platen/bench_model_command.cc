@@ -7,7 +7,7 @@
 #include "apps/platen/exit_codes.h"
 #include "apps/platen/help.h"
 #include "apps/platen/model_options.h"
-#include "apps/platen/ocr_options.h"
+#include "apps/platen/hardware.h"
 #include "apps/platen/thread_limit.h"
 #include "bench/model_bench.h"
 #include "model/support/error.h"

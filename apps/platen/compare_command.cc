@@ -120,7 +120,7 @@ int RunCompareCommand(const Words& words) {
     return kExitDone;
   }
   SetLogLevel(settings.Text("log-level"));
-  RequireInputs(settings);
+  RequireInputs(settings, "compare");
   const CompareSides sides = SidesFrom(settings);
   const PageWalk walk(settings);
   if (walk.num_documents() == 0) Log(LogLevel::kWarning, "no documents found");

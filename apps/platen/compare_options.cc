@@ -74,7 +74,7 @@ const OptionTable& CompareOptions() {
     AddReport(made);
     AddGroups(made);
     for (const char* name : {"manifest", "pages", "dpi", "max-pixels", "composite-alpha",
-                             "granularity", "text-height", "task", "max-new-tokens"}) {
+                             "granularity", "allow-untrained", "text-height", "task", "max-new-tokens"}) {
       made.push_back(OcrOption(name, "Pages"));
     }
     for (const char* name : {"threads", "isa", "packed", "packed-dir", "kv-cache-mib", "log-level",

@@ -5,6 +5,7 @@
 
 #include "model/support/error.h"
 #include "model/support/mapped_file.h"
+#include "model/support/text_place.h"
 
 namespace platen {
 namespace {
@@ -30,20 +31,34 @@ std::string ValueText(const std::string& path, const std::string& key, const Jso
               "must be a string, a number, true, false or a list of strings");
 }
 
-// Parses, refusing keys that stand twice (the library would take the last one).
+// What the parser found wrong at `at`. Its own words follow "column N: ".
+std::string SyntaxReason(const std::string& text, size_t at, const std::string& what) {
+  const size_t before = at == 0 ? std::string::npos : text.find_last_not_of(" \t\r\n", at - 1);
+  if (at < text.size() && before != std::string::npos && text[before] == ',' &&
+      (text[at] == '}' || text[at] == ']')) {
+    return std::string("a comma before ") + text[at];
+  }
+  const size_t column = what.find("column ");
+  const size_t colon = column == std::string::npos ? column : what.find(": ", column);
+  return colon == std::string::npos ? what : what.substr(colon + 2);
+}
+
+// Parses, refusing keys given twice (the library would take the last one).
 Json Parse(const std::string& path, const std::string& text) {
   std::set<std::string> keys;
   const auto check = [&](int depth, Json::parse_event_t event, Json& value) {
     if (event == Json::parse_event_t::key && depth == 1 &&
         !keys.insert(value.get<std::string>()).second) {
-      throw Error(ErrorKind::kUsage, {path, value.get<std::string>()}, "stands twice");
+      throw Error(ErrorKind::kUsage, {path, value.get<std::string>()}, "given twice");
     }
     return true;
   };
   try {
     return Json::parse(text, check, /*allow_exceptions=*/true, /*ignore_comments=*/true);
   } catch (const nlohmann::json::parse_error& e) {
-    throw Error(ErrorKind::kUsage, {path, "", e.byte}, "not JSON");
+    const size_t at = e.byte > 0 ? e.byte - 1 : 0;
+    throw Error(ErrorKind::kUsage, {.file = path, .field = {}, .place = PlaceOf(text, at)},
+                "not JSON: " + SyntaxReason(text, at, e.what()));
   }
 }
 

@@ -23,7 +23,6 @@
 #include "apps/platen/help.h"
 #include "apps/platen/locate.h"
 #include "apps/platen/model_options.h"
-#include "apps/platen/ocr_options.h"
 #include "apps/platen/packed_options.h"
 #include "apps/platen/settings.h"
 #include "bench/peaks.h"
@@ -31,6 +30,7 @@
 #include "model/ops/open_blas.h"
 #include "model/packed_weights.h"
 #include "model/snapshot.h"
+#include "model/support/container_limits.h"
 #include "model/support/error.h"
 
 namespace platen {
@@ -75,6 +75,20 @@ std::string FindOnPath(const std::string& program) {
   return "";
 }
 
+// What the container takes away, if anything.
+std::string ContainerNote() {
+  const ContainerLimits limits = ReadContainerLimits();
+  std::string note;
+  if (limits.memory_bytes) note += "; its container may use " + Gibibytes(*limits.memory_bytes);
+  if (limits.cpus) {
+    char text[48];
+    std::snprintf(text, sizeof(text), "%s %.2f CPUs", note.empty() ? "; its container may use" : " and",
+                  *limits.cpus);
+    note += text;
+  }
+  return note;
+}
+
 void PrintMachine() {
   Row("cpu", CpuName());
   Row("features", Joined(CpuFeatures()));
@@ -88,7 +102,7 @@ void PrintMachine() {
   }
   Row("threads", std::to_string(AvailableCpus()) + " by default (CPUs this process may use)");
   Row("memory", Gibibytes(TotalMemoryBytes()) + ", " + Gibibytes(AvailableMemoryBytes()) +
-                    " available");
+                    " available" + ContainerNote());
 }
 
 // How OpenBLAS came to the core type it runs as.

@@ -10,6 +10,7 @@
 #include "apps/platen/exit_codes.h"
 #include "apps/platen/help.h"
 #include "apps/platen/locate.h"
+#include "apps/platen/log.h"
 #include "apps/platen/model_options.h"
 #include "apps/platen/ocr_options.h"
 #include "apps/platen/packed_options.h"
@@ -92,8 +93,17 @@ const OptionTable& ForwardOptionTable() {
   return table;
 }
 
-Image ReadFirstPage(const std::string& path) {
-  return DocumentReader::Open(path, ReadLimits{})->ReadPage(0).image;
+Image ReadFirstPage(const std::string& path, const ReadingConfig& reading) {
+  Image image = DocumentReader::Open(path, ReadLimits{})->ReadPage(0).image;
+  const bool reads_lines = reading.states_granularity &&
+                           reading.granularity == ReadingConfig::Granularity::kLine;
+  // A short word may be as high as it is wide; nobody cuts out a line four times as high as needed.
+  if (reads_lines && image.height > image.width / 2 && image.height > 4 * reading.line_height) {
+    Log(LogLevel::kWarning, DisplayName(path) +
+                                ": this model was trained on single lines of text, and the image is "
+                                "no line; platen ocr reads pages");
+  }
+  return image;
 }
 
 // "640x480"
@@ -117,7 +127,7 @@ Request MakeRequest(const Settings& settings, const Model& model) {
   const ImageProcessor processor(model.config().image_processor);
   Request request;
   for (const std::string& path : settings.Items("image")) {
-    request.images.push_back(processor.Prepare(ReadFirstPage(path)));
+    request.images.push_back(processor.Prepare(ReadFirstPage(path, model.config().reading)));
   }
   if (!settings.Text("synthetic").empty()) {
     request.images.push_back(processor.Prepare(Synthetic(settings)));

@@ -2,10 +2,12 @@
 
 #include <cpuid.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
 #include "model/kernels/kernels.h"
+#include "model/support/container_limits.h"
 
 namespace platen {
 namespace {
@@ -58,5 +60,12 @@ std::vector<std::string> CpuFeatures() {
 
 int64_t TotalMemoryBytes() { return MemoryBytes("MemTotal"); }
 int64_t AvailableMemoryBytes() { return MemoryBytes("MemAvailable"); }
+
+int64_t UsableMemoryBytes() {
+  const int64_t total = TotalMemoryBytes();
+  return std::min(total, ReadContainerLimits().memory_bytes.value_or(total));
+}
+
+int AvailableCpus() { return UsableCpus(ReadContainerLimits()); }
 
 }  // namespace platen

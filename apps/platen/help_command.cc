@@ -12,6 +12,7 @@ void PrintOverview() {
   std::printf(
       "platen turns scans into text on CPU cores.\n"
       "\n"
+      "  platen ocr page.png               print the text of a page\n"
       "  platen ocr scans -o text          read a folder, write text/scans/...\n"
       "  platen COMMAND --help             the options of a command\n"
       "\n"
@@ -22,9 +23,10 @@ void PrintOverview() {
   std::printf(
       "  %-10s %s\n"
       "\n"
-      "Exit codes: 0 all pages read; 1 finished, some pages failed; 2 wrong options or\n"
-      "configuration; 3 model, disk or memory; 130 interrupted: the same command goes on where it\n"
-      "was.\n",
+      "Exit codes: 0 every document is read, now or before; 1 finished, but a page or document\n"
+      "failed, or a format was found that is not read; 2 wrong options or configuration, a named\n"
+      "input that does not exist, or no document at all; 3 model, disk or memory; 130 interrupted:\n"
+      "the same command continues.\n",
       "--version", "the version");
 }
 
@@ -42,7 +44,8 @@ int RunHelpCommand(const Words& words) {
   }
   const std::string nearest = NearestName(words[0], names);
   throw Error(ErrorKind::kUsage, {"", words[0]},
-              "no such command" + (nearest.empty() ? "" : "; did you mean " + nearest + "?"));
+              "no such command; " + (nearest.empty() ? "platen help lists all of them"
+                                                     : "did you mean " + nearest + "?"));
 }
 
 }  // namespace platen

@@ -1,12 +1,19 @@
-// Ctrl-C and SIGTERM: the first asks for an orderly end, the second ends the process at once.
+// Ctrl-C, SIGTERM and SIGHUP: the first asks for an orderly end, the second ends the process at once.
+// Both say so on standard error.
 #pragma once
+
+#include <cstdint>
 
 namespace platen {
 
-// From now on the signals are counted instead of ending the process.
+// From now on the signals are noted instead of ending the process. SIGHUP stays ignored where it was
+// (nohup).
 void CatchInterrupts();
 
 // True once a signal has come.
 bool Interrupted();
+
+// For the message: pages that will still be finished. Thread-safe.
+void SetPagesInFlight(int64_t pages);
 
 }  // namespace platen

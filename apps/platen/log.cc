@@ -5,13 +5,19 @@
 
 #include <unistd.h>
 
+#include <ctime>
+
+#include "stages/formats/page_result.h"
+
 namespace platen {
 namespace {
+
+bool OnTerminal() { return ::isatty(STDERR_FILENO) != 0; }
 
 spdlog::logger& Logger() {
   static const std::shared_ptr<spdlog::logger> logger = [] {
     auto made = spdlog::stderr_color_mt("platen");
-    made->set_pattern(::isatty(STDERR_FILENO) != 0 ? "\r\033[K%^%l%$: %v" : "%^%l%$: %v");
+    made->set_pattern(OnTerminal() ? "\r\033[K%^%l%$: %v" : "%^%l%$: %v");
     made->flush_on(spdlog::level::trace);
     return made;
   }();
@@ -32,6 +38,21 @@ spdlog::level::level_enum ToSpdlog(LogLevel level) {
 
 void SetLogLevel(const std::string& name) { Logger().set_level(spdlog::level::from_str(name)); }
 
-void Log(LogLevel level, const std::string& message) { Logger().log(ToSpdlog(level), message); }
+void DateMessages() {
+  if (!OnTerminal()) Logger().set_pattern("%Y-%m-%d %H:%M:%S %^%l%$: %v");
+}
+
+void Log(LogLevel level, const std::string& message) {
+  Logger().log(ToSpdlog(level), Printable(message));
+}
+
+std::string TimeStamp() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts = {};
+  ::localtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &parts);
+  return text;
+}
 
 }  // namespace platen

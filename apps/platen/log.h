@@ -10,7 +10,14 @@ enum class LogLevel { kError, kWarning, kInfo, kDebug };
 // "error", "warning", "info", "debug".
 void SetLogLevel(const std::string& name);
 
-// Thread-safe. A live progress line is cleared first.
+// From now on messages carry date and time where standard error is no terminal: a log of a long run.
+void DateMessages();
+
+// Thread-safe. A live progress line is cleared first. What could be a command to a terminal (control
+// characters in names of files) is shown as \xNN.
 void Log(LogLevel level, const std::string& message);
+
+// "2026-11-23 04:05:06", local time.
+std::string TimeStamp();
 
 }  // namespace platen

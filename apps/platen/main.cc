@@ -1,5 +1,7 @@
 // platen: one program, several commands.
 
+#include <signal.h>
+
 #include <cstdio>
 #include <new>
 
@@ -73,6 +75,8 @@ int Main(int argc, char** argv) {
 }  // namespace platen
 
 int main(int argc, char** argv) {
+  // Past the limit of `ulimit -f` a write fails then, with its reason, instead of ending the process.
+  ::signal(SIGXFSZ, SIG_IGN);
   platen::StartWithBlasSettings(argv);
   return platen::Main(argc, argv);
 }

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <iterator>
 
-#include "apps/platen/ocr_options.h"
+#include "apps/platen/hardware.h"
 #include "model/kernels/kernels.h"
 #include "model/support/error.h"
 
@@ -75,9 +75,10 @@ OptionSpec ThreadsOption(const std::string& group) {
           .default_value = "0",
           .value_name = "N",
           .group = group,
-          .help = "Threads of the process, all told; 0 is one for each CPU it may use.",
+          .help = "Threads of the process, all of them; 0 is one for each CPU that it may use.",
           .min = 0,
-          .max = 1024};
+          .max = 1024,
+          .short_name = 'j'};
 }
 
 Precision PrecisionFrom(const Settings& settings) {

@@ -1,11 +1,11 @@
 // platen ocr: the main job.
 
-#include <unistd.h>
+#include <signal.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <memory>
-#include <optional>
 
 #include "apps/platen/commands.h"
 #include "apps/platen/exit_codes.h"
@@ -16,8 +16,12 @@
 #include "apps/platen/log.h"
 #include "apps/platen/model_options.h"
 #include "apps/platen/ocr_options.h"
+#include "apps/platen/ocr_report.h"
+#include "apps/platen/ocr_target.h"
 #include "apps/platen/packed_options.h"
+#include "apps/platen/plural.h"
 #include "apps/platen/progress_line.h"
+#include "apps/platen/resources.h"
 #include "apps/platen/run_json.h"
 #include "apps/platen/thread_limit.h"
 #include "model/engine.h"
@@ -26,29 +30,26 @@
 #include "model/ops/open_blas.h"
 #include "model/support/clock.h"
 #include "model/support/error.h"
-#include "model/support/mapped_file.h"
-#include "pipeline/engine_recognizer.h"
 #include "model/support/hash.h"
+#include "pipeline/engine_recognizer.h"
 #include "pipeline/model_id.h"
 #include "pipeline/run.h"
 
 namespace platen {
 namespace {
 
-// Of a run's lines, the share with low confidence above which the model is probably out of its depth.
-constexpr double kSuspiciousShare = 0.3;
-constexpr int64_t kFewestLinesToJudge = 20;
-
 void PrintHelp() {
   std::printf(
-      "Usage: platen ocr INPUT... -o DIR [options]\n"
+      "Usage: platen ocr INPUT... [-o DIR] [options]\n"
       "\n"
       "Reads images (PNG, JPEG, TIFF, WebP, BMP, PNM) and PDF files and writes the text of each as\n"
-      "DIR/<path of the input>.txt, .md and .json. INPUT is a file, a folder (read with everything\n"
-      "below it), a pattern such as 'scans/*.tif', or - for a list of names on standard input.\n"
-      "DIR/run.json reports what was done and what it cost. The same command again skips what is\n"
-      "finished and tries again what failed.\n"
+      "DIR/<name of the input>.txt, .md and .json; without -o the text is printed. INPUT is a file, a\n"
+      "folder (read with everything below it), a pattern such as 'scans/*.tif', or - for standard\n"
+      "input: an image, a PDF, or a list of names. DIR/run.json reports what was done and what it\n"
+      "cost, DIR/failures.jsonl what failed. The same command again skips what is finished and tries\n"
+      "again what failed.\n"
       "\n"
+      "  platen ocr page.png\n"
       "  platen ocr scans -o text\n"
       "  platen ocr book.pdf --pages 1-20 --format txt -o text\n"
       "  find /archive -name '*.tif' -print0 | platen ocr - --input-root /archive -o text\n"
@@ -57,32 +58,33 @@ void PrintHelp() {
       OptionHelp(OcrOptions()).c_str());
 }
 
-void CheckUsage(const Settings& settings) {
-  if (settings.Text("output").empty()) {
-    throw Error(ErrorKind::kUsage, {"", "--output"}, "is required: -o DIR");
-  }
-  RequireInputs(settings);
-}
+// What there is to do: everything that can be refused is refused here, before anything is written or
+// read and before the model is loaded.
+struct Job {
+  explicit Job(const Settings& settings) : target(settings) {}
+  OcrTarget target;
+  std::unique_ptr<SpooledInput> standard_input;
+  Discovery discovery;
+};
 
-Discovery Discover(const Settings& settings) {
+std::unique_ptr<Job> FindWork(const Settings& settings) {
+  RequireInputs(settings, "ocr");
+  if (!settings.Text("pages").empty()) ParsePageRanges(settings.Text("pages"));
+  auto job = std::make_unique<Job>(settings);
   InputSpec spec;
-  spec.output_dir = settings.Text("output");
+  spec.output_dir = job->target.dir();
   spec.input_root = settings.Text("input-root");
-  AddNamedInputs(settings, spec);
-  return DiscoverDocuments(spec);
-}
-
-// The output folder is made before the inputs are looked for, so that it can be left out of them,
-// and before the model is loaded, so that its faults show at once.
-void PrepareOutputFolder(const std::string& dir) {
-  try {
-    CreateFolders(dir);
-  } catch (const Error& e) {
-    throw Error(ErrorKind::kEnvironment, e.location(), e.reason());
+  spec.formats = job->target.formats();
+  job->standard_input = AddNamedInputs(settings, spec);
+  job->discovery = DiscoverDocuments(spec);
+  RequireDocuments(job->discovery);
+  const size_t documents = job->discovery.documents.size();
+  if (!job->target.was_named() && documents > 1) {
+    throw Error(ErrorKind::kUsage, {},
+                "say where to write " + Count(documents, "document") +
+                    ": -o DIR (or -o - to print them all)");
   }
-  if (::access(dir.c_str(), W_OK | X_OK) != 0) {
-    throw Error(ErrorKind::kEnvironment, {DisplayName(dir), ""}, "the folder cannot be written to");
-  }
+  return job;
 }
 
 struct LoadedModel {
@@ -94,7 +96,7 @@ struct LoadedModel {
   double cpu_s = 0;
 };
 
-LoadedModel LoadModel(const Settings& settings) {
+LoadedModel LoadModel(const Settings& settings, int64_t kv_cache_bytes) {
   const int64_t start_ns = MonotonicNs();
   const double start_cpu_s = ProcessCpuSeconds();
   LoadedModel loaded;
@@ -104,7 +106,7 @@ LoadedModel LoadModel(const Settings& settings) {
   EngineOptions options;
   options.draft_length = static_cast<int>(settings.Integer("draft-length"));
   options.adaptive_drafts = settings.Text("draft-policy") == "adaptive";
-  options.kv_cache_bytes = settings.Integer("kv-cache-mib") << 20;
+  options.kv_cache_bytes = kv_cache_bytes;
   loaded.engine = std::make_unique<Engine>(*loaded.model, options);
   loaded.wall_s = SecondsSince(start_ns);
   loaded.cpu_s = ProcessCpuSeconds() - start_cpu_s;
@@ -119,39 +121,55 @@ void WarnOfUntrainedTask(const ReadingConfig& reading, const std::string& task) 
                               "formulas)");
 }
 
-RunOptions MakeRunOptions(const Settings& settings, const LoadedModel& loaded,
-                          const ReadingConfig& reading) {
-  RunOptions options;
-  options.output_dir = settings.Text("output");
-  options.version = PLATEN_VERSION;
-  options.model_id = loaded.id;
-  options.settings = {{"platen", PLATEN_VERSION},
-                      {"model", loaded.id},
-                      {"task", settings.Text("task")},
-                      {"granularity", GranularityName(reading.granularity)},
-                      {"precision", PrecisionName(loaded.model->precision())},
-                      {"attention", VisionAttentionName(loaded.model->vision_attention())}};
+// Everything that results depend on, as shown in the outputs.
+std::vector<std::pair<std::string, std::string>> ResultSettings(const Settings& settings,
+                                                                const LoadedModel& loaded,
+                                                                const ReadingConfig& reading) {
+  std::vector<std::pair<std::string, std::string>> shown = {
+      {"platen", PLATEN_VERSION},
+      {"model", loaded.id},
+      {"task", settings.Text("task")},
+      {"granularity", GranularityName(reading.granularity)},
+      {"precision", PrecisionName(loaded.model->precision())},
+      {"attention", VisionAttentionName(loaded.model->vision_attention())}};
   if (loaded.model->precision() == Precision::kF32OpenBlas) {
     const OpenBlasInfo info = DescribeOpenBlas();
-    options.settings.emplace_back("open_blas", info.version + " " + info.core);
+    shown.emplace_back("open_blas", info.version + " " + info.core);
   }
   for (const char* name : {"text-height", "repetition-penalty", "max-new-tokens", "dpi",
-                           "pages", "max-pixels", "composite-alpha"}) {
-    options.settings.emplace_back(ConfigKey(name), settings.Text(name));
+                           "max-pixels", "composite-alpha"}) {
+    shown.emplace_back(ConfigKey(name), settings.Text(name));
   }
-  Hasher fingerprint;
-  for (const auto& [name, value] : options.settings) {
-    fingerprint.Add(name);
-    fingerprint.Add(value);
+  return shown;
+}
+
+std::string FingerprintOf(const std::vector<std::pair<std::string, std::string>>& settings) {
+  Hasher hasher;
+  for (const auto& [name, value] : settings) {
+    hasher.Add(name);
+    hasher.Add(value);
+    if (name != "dpi") continue;
+    // Chosen pages stood here in version 0.1, whose results of whole documents still count.
+    hasher.Add("pages");
+    hasher.Add("");
   }
-  options.identity = {fingerprint.Hex(), settings.List("format")};
+  return hasher.Hex();
+}
+
+RunOptions MakeRunOptions(const Settings& settings, const LoadedModel& loaded,
+                          const ReadingConfig& reading, const Resources& resources) {
+  RunOptions options;
+  options.version = PLATEN_VERSION;
+  options.model_id = loaded.id;
+  options.settings = ResultSettings(settings, loaded, reading);
   if (!settings.Text("pages").empty()) {
     options.source.pages = ParsePageRanges(settings.Text("pages"));
   }
   options.source.force = settings.Flag("force");
   options.page = {reading.granularity, settings.Text("task"), reading.scripts};
-  options.threads = ThreadsFrom(settings);
-  options.slots = static_cast<int>(settings.Integer("slots"));
+  options.threads = resources.threads;
+  options.slots = resources.slots;
+  options.pixels = resources.pixels;
   options.patch_budget = static_cast<int>(settings.Integer("batch-patches"));
   options.row_budget = static_cast<int>(settings.Integer("batch-rows"));
   options.trace_path = settings.Text("trace");
@@ -172,56 +190,115 @@ PageTools MakePageTools(const LayoutDetector& detector, const ReadingConfig& rea
   return tools;
 }
 
-int ExitCodeOf(const RunReport& report) {
+int ExitCodeOf(const RunReport& report, bool fail_on_doubtful) {
   if (report.interrupted) return kExitInterrupted;
   const bool failed = report.totals.pages_failed > 0 || report.totals.documents_failed > 0;
-  return failed ? kExitSomeFailed : kExitDone;
+  const bool doubtful = fail_on_doubtful && report.totals.pages_doubtful > 0;
+  return failed || doubtful ? kExitSomeFailed : kExitDone;
 }
 
-const char* ResultName(int exit_code) {
+const char* ResultName(const RunReport& report, int exit_code) {
   if (exit_code == kExitInterrupted) return "interrupted";
-  return exit_code == kExitDone ? "done" : "some pages failed";
+  if (exit_code == kExitDone) return "done";
+  const bool failed = report.totals.pages_failed > 0 || report.totals.documents_failed > 0;
+  return failed ? "some pages failed" : "some pages are doubtful";
 }
 
-void WarnAfterRun(const RunReport& report, const ReadingConfig& reading) {
-  if (!report.trace_error.empty()) Log(LogLevel::kWarning, report.trace_error);
-  constexpr size_t kShown = 10;
-  for (size_t i = 0; i < report.failures.size() && i < kShown; ++i) {
-    const Failure& failure = report.failures[i];
-    Log(LogLevel::kWarning, failure.name +
-                                (failure.page > 0 ? " page " + std::to_string(failure.page) : "") +
-                                ": " + failure.error);
+// A model and what is around it, from the settings to the engine behind the graph.
+struct Reader {
+  Reader(const Settings& settings, const Resources& resources)
+      : loaded(LoadModel(settings, resources.kv_cache_bytes)),
+        reading(loaded.model->config().reading),
+        detector(MakeClassicalDetector()) {
+    reading.granularity = GranularityFrom(settings, reading);
+    WarnOfUntrainedTask(reading, settings.Text("task"));
+    RecognitionOptions recognition;
+    recognition.task_text = reading.prompts.at(settings.Text("task"));
+    recognition.max_new_tokens = static_cast<int>(settings.Integer("max-new-tokens"));
+    recognition.repetition_penalty = static_cast<float>(settings.Number("repetition-penalty"));
+    recognizer = std::make_unique<EngineRecognizer>(*loaded.model, *loaded.engine, recognition);
   }
-  if (report.failures.size() > kShown) {
-    Log(LogLevel::kWarning, "and more; all failures are in run.json");
-  }
-  const Progress& totals = report.totals;
-  const auto low = static_cast<double>(totals.low_confidence_lines);
-  if (totals.lines < kFewestLinesToJudge ||
-      low < kSuspiciousShare * static_cast<double>(totals.lines)) {
-    return;
-  }
-  std::string scripts;
-  for (const std::string& script : reading.scripts) scripts += (scripts.empty() ? "" : ", ") + script;
-  Log(LogLevel::kWarning,
-      std::to_string(totals.low_confidence_lines) + " of " + std::to_string(totals.lines) +
-          " lines were read with low confidence" +
-          (scripts.empty() ? "" : "; this model was trained on " + scripts +
-                                      " script only, other scripts come out as nonsense"));
+
+  LoadedModel loaded;
+  ReadingConfig reading;
+  std::unique_ptr<LayoutDetector> detector;
+  std::unique_ptr<EngineRecognizer> recognizer;
+};
+
+SinkObservers ObserversOf(OcrReport& report, OcrTarget& target) {
+  SinkObservers observers;
+  observers.failure = [&report](const Failure& failure) { report.OnFailure(failure); };
+  observers.page = [&report](const InputDocument& input, const PageResult& page, int of_pages) {
+    report.OnPage(input, page, of_pages);
+  };
+  observers.document = [&report, &target](const FinishedDocument& document) {
+    report.OnDocument(document);
+    if (target.is_stdout()) target.Print(document);
+  };
+  return observers;
 }
 
-void PrintSummary(const RunReport& report, const std::string& output_dir) {
-  const Progress& t = report.totals;
-  std::printf("%lld of %lld documents done, %lld pages read, %lld failed",
-              static_cast<long long>(t.documents_done + t.documents_skipped),
-              static_cast<long long>(t.documents_total),
-              static_cast<long long>(t.pages_done - t.pages_failed),
-              static_cast<long long>(t.pages_failed));
-  if (t.documents_skipped > 0) {
-    std::printf(", %lld documents were finished before", static_cast<long long>(t.documents_skipped));
+void LogStart(const Job& job, const Reader& reader, const Resources& resources) {
+  LogSkipped(job.discovery);
+  const Model& model = *reader.loaded.model;
+  Log(job.target.is_stdout() ? LogLevel::kDebug : LogLevel::kInfo,
+      "reading " + Count(job.discovery.documents.size(), "document") + " with " +
+          reader.loaded.dir + " (" + PrecisionName(model.precision()) + ", " +
+          model.kernels().name + ", " + Count(int64_t{resources.threads}, "thread") + ")");
+  Log(LogLevel::kDebug, "model " + reader.loaded.id + " loaded in " +
+                            std::to_string(reader.loaded.wall_s) + " s; " +
+                            Count(int64_t{resources.slots}, "slot") + ", attention cache " +
+                            Number(resources.kv_cache_bytes >> 20) + " MiB of " +
+                            Number(resources.memory_bytes >> 20) + " MiB memory");
+}
+
+// Reads the job's documents; the report is complete when it returns.
+int ReadDocuments(const Settings& settings, Job& job) {
+  const auto started = std::chrono::system_clock::now();
+  const Resources resources = ResourcesFrom(settings);
+  LimitThreads(resources.threads);
+  Reader reader(settings, resources);
+  DateMessages();
+  LogStart(job, reader, resources);
+
+  OcrReport report;
+  ProgressLine line(settings.Number("progress-interval"), settings.Flag("quiet"));
+  const ReadLimits limits = ReadLimitsFrom(settings);
+  const RunTools tools{
+      [limits](const std::string& path) { return DocumentReader::Open(path, limits); },
+      MakePageTools(*reader.detector, reader.reading, settings.Number("text-height")),
+      *reader.recognizer,
+      Interrupted,
+      [&line](const Progress& progress) {
+        SetPagesInFlight(progress.pages_in_flight());
+        line.Show(progress);
+      },
+      ObserversOf(report, job.target)};
+  const RunOptions options = MakeRunOptions(settings, reader.loaded, reader.reading, resources);
+  Ledger ledger(job.target.dir(), {FingerprintOf(options.settings), job.target.formats()});
+  if (ledger.damaged_records() > 0) {
+    Log(LogLevel::kWarning, DisplayName(job.target.dir()) + "/.platen/ledger.jsonl: " +
+                                Count(ledger.damaged_records(), "damaged line") + ", ignored");
   }
-  std::printf("; %.1f s, %.0f pages per core-hour\n", report.wall_s, PagesPerCoreHour(report));
-  std::printf("text: %s  report: %s/run.json\n", output_dir.c_str(), output_dir.c_str());
+  const RunReport run = Run(options, tools, ledger, std::move(job.discovery.documents));
+  line.Finish();
+
+  const int exit_code = ExitCodeOf(run, settings.Text("fail-on") == "doubtful");
+  const RunFacts facts{settings,          options,
+                       run,               reader.loaded.dir,
+                       reader.loaded.model->packed_path(),
+                       reader.loaded.model->kernels().name,
+                       reader.loaded.wall_s,
+                       reader.loaded.cpu_s,
+                       job.discovery,     report.doubtful(),
+                       started,           ResultName(run, exit_code)};
+  WriteFileAtomically(ledger.root(), "run.json", RunJson(facts), ledger.temporary());
+  if (!run.trace_error.empty()) Log(LogLevel::kWarning, run.trace_error);
+  report.WarnOfDoubts(run.totals.pages_doubtful, job.target);
+  if (settings.Flag("quiet") || job.target.is_stdout()) return exit_code;
+  std::printf("%s%s", report.Summary(run).c_str(),
+              report.WhereResultsAre(run, job.target.dir()).c_str());
+  return exit_code;
 }
 
 }  // namespace
@@ -232,48 +309,21 @@ int RunOcrCommand(const Words& words) {
     PrintHelp();
     return kExitDone;
   }
-  SetLogLevel(settings.Text("log-level"));
-  CheckUsage(settings);
-  if (!settings.Text("pages").empty()) ParsePageRanges(settings.Text("pages"));
-  const std::string output_dir = settings.Text("output");
-  PrepareOutputFolder(output_dir);
-  Discovery discovery = Discover(settings);
-  if (discovery.documents.empty()) Log(LogLevel::kWarning, "no documents found");
-
+  SetLogLevel(settings.Flag("verbose") ? "debug"
+              : settings.Flag("quiet") && settings.IsDefault("log-level")
+                  ? "warning"
+                  : settings.Text("log-level"));
   CatchInterrupts();
-  KeepOpenCvSingleThreaded();
-  LimitThreads(ThreadsFrom(settings));
-  const LoadedModel loaded = LoadModel(settings);
-  ReadingConfig reading = loaded.model->config().reading;
-  reading.granularity = GranularityFrom(settings, reading);
-  WarnOfUntrainedTask(reading, settings.Text("task"));
-
-  RecognitionOptions recognition;
-  recognition.task_text = reading.prompts.at(settings.Text("task"));
-  recognition.max_new_tokens = static_cast<int>(settings.Integer("max-new-tokens"));
-  recognition.repetition_penalty = static_cast<float>(settings.Number("repetition-penalty"));
-  EngineRecognizer recognizer(*loaded.model, *loaded.engine, recognition);
-
-  const std::unique_ptr<LayoutDetector> detector = MakeClassicalDetector();
-  const ReadLimits limits = ReadLimitsFrom(settings);
-  ProgressLine line(settings.Number("progress-interval"), settings.Flag("quiet"));
-  const RunTools tools{
-      [limits](const std::string& path) { return DocumentReader::Open(path, limits); },
-      MakePageTools(*detector, reading, settings.Number("text-height")), recognizer, Interrupted,
-      [&line](const Progress& progress) { line.Show(progress); }};
-  const RunOptions options = MakeRunOptions(settings, loaded, reading);
-  const RunReport report = Run(options, tools, std::move(discovery.documents));
-  line.Finish();
-
-  const int exit_code = ExitCodeOf(report);
-  const RunFacts facts{settings, options, report, loaded.dir, loaded.model->packed_path(),
-                       loaded.model->kernels().name,
-                       loaded.wall_s, loaded.cpu_s, discovery.skipped_hidden,
-                       discovery.skipped_foreign, discovery.repeated, ResultName(exit_code)};
-  WriteFileAtomically(output_dir + "/run.json", RunJson(facts), output_dir + "/.platen/tmp");
-  WarnAfterRun(report, reading);
-  if (!settings.Flag("quiet")) PrintSummary(report, output_dir);
-  return exit_code;
+  try {
+    const std::unique_ptr<Job> job = FindWork(settings);
+    job->target.Prepare();
+    KeepOpenCvSingleThreaded();
+    return ReadDocuments(settings, *job);
+  } catch (const ReaderGone&) {  // as any filter ends
+    ::signal(SIGPIPE, SIG_DFL);
+    ::raise(SIGPIPE);
+    return kExitEnvironment;
+  }
 }
 
 }  // namespace platen

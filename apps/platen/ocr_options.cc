@@ -1,11 +1,10 @@
 #include "apps/platen/ocr_options.h"
 
-#include <sched.h>
-
 #include <algorithm>
 
 #include "apps/platen/model_options.h"
 #include "apps/platen/packed_options.h"
+#include "model/support/error.h"
 #include "stages/formats/document_writer.h"
 
 namespace platen {
@@ -16,7 +15,8 @@ using Type = OptionType;
 void AddInputAndOutput(OptionTable& table) {
   const std::string group = "Input and output";
   table.push_back({.name = "output", .value_name = "DIR", .group = group,
-                   .help = "Folder for the results; created if missing. Required.",
+                   .help = "Folder for the results; created if missing. Without it, or with -, the "
+                           "text of a document is printed.",
                    .in_config = false, .short_name = 'o'});
   table.push_back({.name = "format", .type = Type::kChoiceList, .default_value = "txt,md,json",
                    .value_name = "LIST", .group = group,
@@ -24,17 +24,25 @@ void AddInputAndOutput(OptionTable& table) {
                    .choices = KnownFormats()});
   table.push_back({.name = "manifest", .value_name = "FILE", .group = group,
                    .help = "Also read the inputs named in FILE, one per line, or separated by NUL. "
-                           "The input - reads such a list from standard input.",
+                           "The input - reads such a list, or an image or PDF, from standard "
+                           "input.",
                    .in_config = false});
   table.push_back({.name = "input-root", .value_name = "DIR", .group = group,
                    .help = "Outputs mirror the inputs' paths relative to DIR.",
                    .in_config = false});
   table.push_back({.name = "pages", .value_name = "RANGES", .group = group,
-                   .help = "Only these pages of each document, e.g. 1-5,9 or 3-."});
+                   .help = "Only these pages of each document, e.g. 1-5,9 or 3-. Runs into the same "
+                           "folder add up."});
   table.push_back({.name = "force", .type = Type::kFlag, .default_value = "false", .group = group,
-                   .help = "Read everything anew. Without it, documents that an earlier run into "
+                   .help = "Read everything again. Without it, documents that an earlier run into "
                            "the same folder has finished are skipped, and a run that was cut off "
-                           "goes on where it was."});
+                           "continues."});
+  table.push_back({.name = "fail-on", .type = Type::kChoice, .default_value = "failures",
+                   .value_name = "WHAT", .group = group,
+                   .help = "What ends the run with exit code 1: pages or documents that failed, or "
+                           "doubtful pages too (no text found though there is ink, low confidence, "
+                           "a script the model does not know).",
+                   .choices = {"failures", "doubtful"}});
 }
 
 void AddReading(OptionTable& table) {
@@ -54,6 +62,9 @@ void AddReading(OptionTable& table) {
                    .value_name = "WHAT", .group = group,
                    .help = "What is read on its own; auto is what the model was trained for.",
                    .choices = {"auto", "line", "block", "page"}});
+  table.push_back({.name = "allow-untrained", .type = Type::kFlag, .default_value = "false",
+                   .group = group,
+                   .help = "Accept a --granularity that the model was not trained for."});
   table.push_back({.name = "text-height", .type = Type::kNumber, .default_value = "0",
                    .value_name = "PX", .group = group,
                    .help = "Scale blocks and pages down so that small letters are this high; "
@@ -101,12 +112,13 @@ void AddResources(OptionTable& table) {
   table.push_back(IsaOption(group));
   table.push_back({.name = "slots", .type = Type::kInteger, .default_value = "8",
                    .value_name = "N", .group = group,
-                   .help = "Pages in memory at once. More keep the batches full, fewer save "
-                           "memory.",
+                   .help = "Pages in memory at once, fewer where memory is small. A page of more "
+                           "than 25 megapixels counts as several.",
                    .min = 1, .max = 1024});
   table.push_back({.name = "kv-cache-mib", .type = Type::kInteger, .default_value = "1024",
                    .value_name = "MiB", .group = group,
-                   .help = "Memory for the attention cache; pages wait while it is full.",
+                   .help = "Memory for the attention cache, less where memory is small; pages wait "
+                           "while it is full.",
                    .min = 1, .max = 1 << 20});
   table.push_back({.name = "batch-patches", .type = Type::kInteger, .default_value = "2400",
                    .value_name = "N", .group = group,
@@ -134,6 +146,9 @@ void AddReporting(OptionTable& table) {
   table.push_back({.name = "log-level", .type = Type::kChoice, .default_value = "info",
                    .value_name = "LEVEL", .group = group, .help = "Messages on standard error.",
                    .choices = {"error", "warning", "info", "debug"}});
+  table.push_back({.name = "verbose", .type = Type::kFlag, .default_value = "false",
+                   .group = group, .help = "The same as --log-level debug: every page and document.",
+                   .short_name = 'v'});
   table.push_back({.name = "trace", .value_name = "FILE", .group = group,
                    .help = "Write what each stage and worker did when, products by shape and idle "
                            "gaps included, for ui.perfetto.dev.",
@@ -157,13 +172,6 @@ const OptionTable& OcrOptions() {
   return table;
 }
 
-int AvailableCpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof(set), &set) != 0) return 1;
-  return std::max(1, CPU_COUNT(&set));
-}
-
 ReadLimits ReadLimitsFrom(const Settings& settings) {
   ReadLimits limits;
   limits.max_pixels = settings.Integer("max-pixels");
@@ -175,10 +183,18 @@ ReadLimits ReadLimitsFrom(const Settings& settings) {
 ReadingConfig::Granularity GranularityFrom(const Settings& settings, const ReadingConfig& reading) {
   using Granularity = ReadingConfig::Granularity;
   const std::string& name = settings.Text("granularity");
-  if (name == "line") return Granularity::kLine;
-  if (name == "block") return Granularity::kBlock;
-  if (name == "page") return Granularity::kPage;
-  return reading.granularity;
+  Granularity chosen = reading.granularity;
+  for (const auto granularity : {Granularity::kLine, Granularity::kBlock, Granularity::kPage}) {
+    if (name == GranularityName(granularity)) chosen = granularity;
+  }
+  const bool untrained = reading.states_granularity && chosen != reading.granularity;
+  if (untrained && !settings.Flag("allow-untrained")) {
+    throw Error(ErrorKind::kUsage, {"", "--granularity"},
+                "this model was trained to read by " +
+                    std::string(GranularityName(reading.granularity)) + ", not by " + name +
+                    ": the text would be nonsense (--allow-untrained reads it all the same)");
+  }
+  return chosen;
 }
 
 }  // namespace platen

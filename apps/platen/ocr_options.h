@@ -11,12 +11,10 @@ namespace platen {
 
 const OptionTable& OcrOptions();
 
-// Number of CPUs this process may run on.
-int AvailableCpus();
-
 ReadLimits ReadLimitsFrom(const Settings& settings);
 
-// Granularity of `--granularity`; auto: the model's.
+// Granularity of `--granularity`; auto: the model's. Throws Error(kUsage) for one that the model states
+// it was not trained for, unless `--allow-untrained`.
 ReadingConfig::Granularity GranularityFrom(const Settings& settings, const ReadingConfig& reading);
 
 }  // namespace platen

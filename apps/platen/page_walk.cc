@@ -26,8 +26,10 @@ PageWalk::PageWalk(const Settings& settings)
   if (!settings.Text("pages").empty()) ranges_ = ParsePageRanges(settings.Text("pages"));
   InputSpec spec;
   spec.input_root = "/";  // nothing is written: equal names in different folders do not collide
-  AddNamedInputs(settings, spec);
-  documents_ = DiscoverDocuments(spec).documents;
+  standard_input_ = AddNamedInputs(settings, spec);
+  Discovery discovery = DiscoverDocuments(spec);
+  RequireDocuments(discovery);
+  documents_ = std::move(discovery.documents);
 }
 
 void PageWalk::ForEach(const Visit& visit, const Fail& fail) const {
@@ -55,7 +57,7 @@ void PageWalk::VisitDocument(const InputDocument& document, const Visit& visit,
 
 void WarnOfPage(const InputDocument& document, int number, const Error& error) {
   const std::string page = number > 0 ? " page " + std::to_string(number) : "";
-  Log(LogLevel::kWarning, DisplayName(document.path) + page + ": " + error.reason());
+  Log(LogLevel::kWarning, DisplayName(document.shown_name()) + page + ": " + error.reason());
 }
 
 }  // namespace platen

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/platen/settings.h"
+#include "apps/platen/spooled_input.h"
 #include "model/support/error.h"
 #include "stages/discover.h"
 #include "stages/layout/layout.h"
@@ -39,6 +40,7 @@ class PageWalk {
  private:
   void VisitDocument(const InputDocument& document, const Visit& visit, const Fail& fail) const;
 
+  std::unique_ptr<SpooledInput> standard_input_;  // as long as its document is read
   std::vector<InputDocument> documents_;
   std::vector<PageRange> ranges_;
   ReadLimits limits_;

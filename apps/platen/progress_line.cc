@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
+#include "apps/platen/log.h"
 #include "model/support/clock.h"
 
 namespace platen {
@@ -12,42 +14,48 @@ namespace {
 
 constexpr int64_t kLiveIntervalNs = 200'000'000;
 
-std::string Duration(double seconds) {
-  const auto whole = static_cast<int64_t>(seconds);
-  char text[48];
-  if (whole >= 3600) {
-    std::snprintf(text, sizeof(text), "%lld:%02lld:%02lld", static_cast<long long>(whole / 3600),
-                  static_cast<long long>(whole / 60 % 60), static_cast<long long>(whole % 60));
-  } else {
-    std::snprintf(text, sizeof(text), "%lld:%02lld", static_cast<long long>(whole / 60),
-                  static_cast<long long>(whole % 60));
-  }
-  return text;
+// Pages to read in the whole run, once `opened` documents have shown how many they have.
+double ExpectedPages(const Progress& progress) {
+  const int64_t unopened =
+      progress.documents_total - progress.documents_opened - progress.documents_skipped;
+  const double pages_of_one =
+      progress.documents_opened > 0 ? static_cast<double>(progress.pages_opened) /
+                                          static_cast<double>(progress.documents_opened)
+                                    : 1;
+  return static_cast<double>(progress.pages_opened) + static_cast<double>(unopened) * pages_of_one;
 }
 
 }  // namespace
 
+std::string RoughDuration(double seconds) {
+  const auto s = static_cast<int64_t>(std::lround(seconds));
+  const auto two = [](int64_t a, const char* a_unit, int64_t b, const char* b_unit) {
+    return std::to_string(a) + a_unit + (b > 0 ? " " + std::to_string(b) + b_unit : "");
+  };
+  if (s < 100) return std::to_string(s) + " s";
+  const int64_t minutes = (s + 30) / 60;
+  if (minutes < 100) return std::to_string(minutes) + " min";
+  const int64_t hours = (minutes + 30) / 60;
+  if (minutes < 24 * 60) return two(minutes / 60, " h", minutes % 60, " min");
+  return two(hours / 24, " d", hours % 24, " h");
+}
+
 std::string ProgressText(const Progress& progress, double elapsed_s) {
-  const double elapsed = std::max(elapsed_s, 1e-3);
-  const int64_t finished = progress.documents_done + progress.documents_skipped;
-  char text[256];
-  std::snprintf(text, sizeof(text),
-                "%lld/%lld documents, %lld pages (%lld failed), "
-                "%.2f pages/s, %.0f tokens/s",
-                static_cast<long long>(finished), static_cast<long long>(progress.documents_total),
-                static_cast<long long>(progress.pages_done),
-                static_cast<long long>(progress.pages_failed),
-                static_cast<double>(progress.pages_done) / elapsed,
-                static_cast<double>(progress.tokens) / elapsed);
+  const double handled = static_cast<double>(progress.pages_handled());
+  const double expected = std::max(ExpectedPages(progress), handled);
+  const bool estimated = progress.documents_opened + progress.documents_skipped <
+                         progress.documents_total;
+  const auto percent = static_cast<int>(expected > 0 ? 100 * handled / expected : 0);
+  char text[160];
+  std::snprintf(text, sizeof(text), "[%2d %%] page %lld of %s%.0f", percent,
+                static_cast<long long>(progress.pages_handled()), estimated ? "~" : "", expected);
   std::string line = text;
-  const int64_t remaining = progress.documents_total - finished;
-  if (progress.documents_done > 0 && remaining > 0) {
-    line += ", about " +
-            Duration(elapsed * static_cast<double>(remaining) /
-                     static_cast<double>(progress.documents_done)) +
-            " left";
+  if (handled > 0 && elapsed_s > 0) {
+    const double rate = handled / elapsed_s;
+    std::snprintf(text, sizeof(text), rate < 1 ? ", %.2f pages/s, " : ", %.1f pages/s, ", rate);
+    line += text + RoughDuration((expected - handled) / rate) + " left";
   }
-  return line;
+  return line + ", " + std::to_string(progress.failures) + " failed";
 }
 
 ProgressLine::ProgressLine(double interval_s, bool quiet)
@@ -64,7 +72,11 @@ void ProgressLine::Show(const Progress& progress) {
   if (now < next_ns_) return;
   next_ns_ = now + interval_ns_;
   const std::string text = ProgressText(progress, static_cast<double>(now - start_ns_) * 1e-9);
-  std::fprintf(stderr, terminal_ ? "\r\033[K%s" : "%s\n", text.c_str());
+  if (terminal_) {
+    std::fprintf(stderr, "\r\033[K%s", text.c_str());
+  } else {
+    std::fprintf(stderr, "%s %s\n", TimeStamp().c_str(), text.c_str());
+  }
   std::fflush(stderr);
   shown_ = true;
 }

@@ -1,4 +1,4 @@
-// One live line on a terminal, a line every few seconds elsewhere; on standard error.
+// One live line on a terminal, a dated line every few seconds elsewhere; on standard error.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,12 @@
 
 namespace platen {
 
-// "12/40 documents, 57 pages (1 failed), 3.2 pages/s, 410 tokens/s, 0:38 left"
+// "[ 5 %] page 31 of ~600, 1.0 pages/s, 8 min left, 0 failed". The number of pages is an estimate (~)
+// until all documents have been opened.
 std::string ProgressText(const Progress& progress, double elapsed_s);
+
+// "45 s", "8 min", "2 h 10 min", "3 d 4 h".
+std::string RoughDuration(double seconds);
 
 // Thread-safe. It has no thread: it is shown when the run calls Show and it is time.
 class ProgressLine {

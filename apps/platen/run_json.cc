@@ -1,6 +1,9 @@
 #include "apps/platen/run_json.h"
 
+#include <unistd.h>
+
 #include <cmath>
+#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "apps/platen/hardware.h"
@@ -32,17 +35,22 @@ Json Hardware(const RunFacts& facts) {
           {"features", CpuFeatures()},
           {"kernels", facts.kernels},
           {"threads", facts.options.threads},
-          {"memory_bytes", TotalMemoryBytes()}};
+          {"slots", facts.options.slots},
+          {"memory_bytes", TotalMemoryBytes()},
+          {"usable_memory_bytes", UsableMemoryBytes()}};
 }
 
 Json Totals(const RunFacts& facts) {
   const Progress& t = facts.report.totals;
+  const Discovery& found = facts.discovery;
   return {{"documents", t.documents_total},
-          {"documents_done", t.documents_done},
-          {"documents_failed", t.documents_failed},
+          {"documents_read", t.documents_read},
           {"documents_finished_before", t.documents_skipped},
-          {"pages_done", t.pages_done},
+          {"documents_failed", t.documents_failed},
+          {"documents_not_read", t.documents_not_read()},
+          {"pages_read", t.pages_read},
           {"pages_failed", t.pages_failed},
+          {"pages_doubtful", t.pages_doubtful},
           {"pages_resumed", t.pages_resumed},
           {"pages_finished_before", t.pages_skipped},
           {"regions", t.regions},
@@ -51,9 +59,51 @@ Json Totals(const RunFacts& facts) {
           {"lines", t.lines},
           {"low_confidence_lines", t.low_confidence_lines},
           {"tokens", t.tokens},
-          {"skipped_hidden", facts.skipped_hidden},
-          {"skipped_foreign", facts.skipped_foreign},
-          {"named_twice", facts.repeated}};
+          {"failures", t.failures},
+          {"other_files", found.other_files.size()},
+          {"hidden_files", found.hidden.size()},
+          {"repeated", found.repeated.size()}};
+}
+
+Json NamesOf(const std::vector<std::string>& paths) {
+  Json names = Json::array();
+  for (const std::string& path : paths) names.push_back(DisplayName(path));
+  return names;
+}
+
+// What was found and is no document of this run.
+Json NotRead(const Discovery& found) {
+  Json repeated = Json::array();  // sentences, made of names that are shown already
+  for (const std::string& text : found.repeated) repeated.push_back(text);
+  return {{"other_files", NamesOf(found.other_files)},
+          {"hidden_files", NamesOf(found.hidden)},
+          {"repeated", repeated}};
+}
+
+Json Doubtful(const std::vector<DoubtfulPage>& pages) {
+  Json json = Json::array();
+  for (const DoubtfulPage& page : pages) {
+    json.push_back({{"input", page.name},
+                    {"page", page.page},
+                    {"code", DoubtCode(page.doubt.kind)},
+                    {"text", page.doubt.text}});
+  }
+  return json;
+}
+
+// "2026-11-23T04:05:06Z"
+std::string UtcTime(std::chrono::system_clock::time_point time) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+  std::tm parts = {};
+  ::gmtime_r(&seconds, &parts);
+  char text[32];
+  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+std::string HostName() {
+  char name[256] = "";
+  return ::gethostname(name, sizeof(name) - 1) == 0 ? ValidUtf8(name) : "";
 }
 
 Json Time(const RunFacts& facts) {
@@ -109,12 +159,15 @@ Json Failures(const RunReport& report) {
 
 double PagesPerCoreHour(const RunReport& report) {
   const double core_s = report.cpu_s + report.children_cpu_s;
-  return core_s > 0 ? static_cast<double>(report.totals.pages_done) * 3600 / core_s : 0;
+  return core_s > 0 ? static_cast<double>(report.totals.pages_read) * 3600 / core_s : 0;
 }
 
 std::string RunJson(const RunFacts& facts) {
   const Json json = {{"platen", facts.options.version},
                      {"result", facts.exit},
+                     {"started_at", UtcTime(facts.started)},
+                     {"ended_at", UtcTime(std::chrono::system_clock::now())},
+                     {"host", HostName()},
                      {"model",
                       {{"dir", facts.model_dir},
                        {"id", facts.options.model_id},
@@ -125,6 +178,8 @@ std::string RunJson(const RunFacts& facts) {
                      {"time", Time(facts)},
                      {"decoding", Decoding(facts.report.engine)},
                      {"peak_memory_bytes", facts.report.peak_memory_bytes},
+                     {"not_read", NotRead(facts.discovery)},
+                     {"doubtful", Doubtful(facts.doubtful)},
                      {"failures", Failures(facts.report)},
                      {"failures_not_listed", facts.report.failures_not_listed}};
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

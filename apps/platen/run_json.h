@@ -2,8 +2,11 @@
 // what depends on time or order has no place in them.
 #pragma once
 
+#include <chrono>
 #include <string>
+#include <vector>
 
+#include "apps/platen/ocr_report.h"
 #include "apps/platen/settings.h"
 #include "pipeline/run.h"
 #include "stages/discover.h"
@@ -19,10 +22,10 @@ struct RunFacts {
   std::string kernels;           // name of the kernel table
   double load_s = 0;             // wall time until the model was ready
   double load_cpu_s = 0;
-  int64_t skipped_hidden = 0;
-  int64_t skipped_foreign = 0;
-  int64_t repeated = 0;
-  std::string exit;              // "done", "some pages failed", "interrupted"
+  const Discovery& discovery;    // what was not read, and why
+  const std::vector<DoubtfulPage>& doubtful;
+  std::chrono::system_clock::time_point started;
+  std::string exit;              // "done", "some pages failed", "interrupted", ...
 };
 
 std::string RunJson(const RunFacts& facts);

@@ -88,7 +88,7 @@ void CheckValue(const OptionSpec& option, const std::string& value, const std::s
       std::set<std::string> seen;
       for (const std::string& item : SplitList(value)) {
         CheckChoice(option, item, where);
-        if (!seen.insert(item).second) ThrowUsage(where, "names \"" + item + "\" twice");
+        if (!seen.insert(item).second) ThrowUsage(where, "\"" + item + "\" is given twice");
       }
       break;
     }
@@ -121,11 +121,30 @@ po::options_description Describe(const OptionTable& table) {
   return description;
 }
 
+// What users of other programs try, and what it is here.
+std::string AnswerTo(const std::string& option) {
+  static const std::map<std::string, std::string> answers = {
+      {"--lang", "platen has no language option; the model decides (see --model)"},
+      {"--language", "platen has no language option; the model decides (see --model)"},
+      {"-l", "platen has no language option; the model decides (see --model)"},
+      {"--resume", "is not needed: the same command goes on from what is finished"},
+      {"--jobs", "unknown option; did you mean --threads (-j)?"},
+      {"--recursive", "is not needed: folders are read with everything below them"},
+      {"-r", "is not needed: folders are read with everything below them"},
+  };
+  const auto found = answers.find(option);
+  return found == answers.end() ? "" : found->second;
+}
+
 [[noreturn]] void ThrowUnknownOption(const OptionTable& table, const std::string& written) {
+  const std::string bare = written.substr(0, written.find('='));
+  const std::string answer = AnswerTo(bare);
+  if (!answer.empty()) ThrowUsage(bare, answer);
   std::vector<std::string> names;
   for (const OptionSpec& option : table) names.push_back("--" + option.name);
-  const std::string bare = written.substr(0, written.find('='));
-  ThrowUsage(bare, "unknown option" + Suggestion(NearestName(bare, names)));
+  const std::string nearest = NearestName(bare, names);
+  ThrowUsage(bare, "unknown option; " + (nearest.empty() ? "--help lists all of them"
+                                                         : "did you mean " + nearest + "?"));
 }
 
 po::variables_map ParseWords(const OptionTable& table, const std::vector<std::string>& words,
@@ -146,6 +165,12 @@ po::variables_map ParseWords(const OptionTable& table, const std::vector<std::st
     return values;
   } catch (const po::unknown_option& e) {
     ThrowUnknownOption(table, e.get_option_name());
+  } catch (const po::multiple_occurrences& e) {
+    ThrowUsage(e.get_option_name(), "given more than once");
+  } catch (const po::invalid_command_line_syntax& e) {
+    const bool missing = e.kind() == po::invalid_syntax::missing_parameter ||
+                         e.kind() == po::invalid_syntax::empty_adjacent_parameter;
+    ThrowUsage(e.get_option_name(), missing ? "needs a value" : "takes no value");
   } catch (const po::error& e) {
     ThrowUsage("", e.what());
   }
@@ -158,6 +183,13 @@ void ApplyConfig(const OptionTable& table, const std::string& path,
       return o.in_config && ConfigKey(o.name) == key;
     });
     if (option == table.end()) {
+      const bool known = std::any_of(table.begin(), table.end(), [&](const OptionSpec& o) {
+        return ConfigKey(o.name) == key;
+      });
+      if (known) {
+        throw Error(ErrorKind::kUsage, {path, key},
+                    "cannot be set in a file; give it on the command line");
+      }
       std::vector<std::string> keys;
       for (const OptionSpec& o : table) {
         if (o.in_config) keys.push_back(ConfigKey(o.name));

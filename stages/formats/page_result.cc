@@ -1,5 +1,6 @@
 #include "stages/formats/page_result.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -67,6 +68,26 @@ std::string DisplayName(const std::string& bytes) {
     if (bytes[i] == '\\') out += '\\';
     out.append(bytes, i, length);
     i += length;
+  }
+  return out;
+}
+
+std::string Printable(const std::string& message) {
+  std::string out;
+  for (size_t i = 0; i < message.size();) {
+    const size_t length = SequenceLength(message, i);
+    const auto value = static_cast<uint8_t>(message[i]);
+    const bool control = (value < 0x20 && message[i] != '\n') || value == 0x7F ||
+                         (length == 2 && value == 0xC2 && static_cast<uint8_t>(message[i + 1]) < 0xA0);
+    const size_t bytes = std::max<size_t>(length, 1);
+    for (size_t j = i; j < i + bytes; ++j) {
+      if (control || length == 0) {
+        AppendHexEscape(out, message[j]);
+      } else {
+        out += message[j];
+      }
+    }
+    i += bytes;
   }
   return out;
 }

@@ -87,6 +87,10 @@ struct DocumentInfo {
 // characters and bytes that are not UTF-8 become \xNN. Distinct names stay distinct.
 std::string DisplayName(const std::string& bytes);
 
+// A message as it can be shown on a terminal: control characters (line breaks remain), also those that
+// UTF-8 has beyond ASCII, and bytes that are not UTF-8 become \xNN.
+std::string Printable(const std::string& message);
+
 // Invalid UTF-8 replaced by U+FFFD, one per byte that starts no valid sequence.
 std::string ValidUtf8(const std::string& text);
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cctype>
 #include <vector>
 
 #include "stages/readers/decoders.h"
@@ -14,27 +13,11 @@
 namespace platen {
 namespace {
 
-constexpr const char* kReadable = "Readable: PNG, JPEG, TIFF, WebP, BMP, PNM and PDF";
-
-// "GIF files", "ZIP archives", "JPEG 2000 files".
-std::string Plural(const std::string& name) {
-  const size_t last_word = name.rfind(' ') + 1;  // npos + 1 is 0
-  const bool is_noun = std::islower(static_cast<unsigned char>(name[last_word])) != 0;
-  return name + (is_noun ? "s" : " files");
-}
-
 [[noreturn]] void FailUnread(const InputFile& file, const FileKind& kind) {
   if (file.size() == 0) ThrowUnreadable(file.path(), "the file is empty");
-  switch (kind.cls) {
-    case FileClass::kKnownUnread:
-      ThrowUnreadable(file.path(), Plural(kind.name) + " are not read. " + kReadable);
-    case FileClass::kDocument:
-      ThrowUnreadable(file.path(), "named " + file.path().substr(file.path().rfind('.')) +
-                                       ", but its content is no image that platen knows");
-    case FileClass::kOther:
-      break;
-  }
-  ThrowUnreadable(file.path(), std::string("not an image platen can read. ") + kReadable);
+  if (kind.cls != FileClass::kDocument) ThrowUnreadable(file.path(), WhyNotRead(kind));
+  ThrowUnreadable(file.path(), "named " + file.path().substr(file.path().rfind('.')) +
+                                   ", but its content is no image that platen knows");
 }
 
 PageImage Decode(DocumentFormat format, const EncodedImage& file, const ReadLimits& limits) {

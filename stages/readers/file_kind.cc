@@ -273,4 +273,16 @@ FileKind KindOfName(std::string_view name) {
   return {};
 }
 
+std::string WhyNotRead(const FileKind& kind) {
+  if (kind.cls != FileClass::kKnownUnread) {
+    return "not an image platen can read. " + ReadableFormats();
+  }
+  // "GIF files", "ZIP archives", "JPEG 2000 files".
+  const size_t last_word = kind.name.rfind(' ') + 1;  // npos + 1 is 0
+  const bool is_noun = std::islower(static_cast<unsigned char>(kind.name[last_word])) != 0;
+  return kind.name + (is_noun ? "s" : " files") + " are not read. " + ReadableFormats();
+}
+
+std::string ReadableFormats() { return "Readable: PNG, JPEG, TIFF, WebP, BMP, PNM and PDF"; }
+
 }  // namespace platen

@@ -45,4 +45,10 @@ FileKind LookAtFile(const InputFile& file);
 // kKnownUnread, or kOther.
 FileKind KindOfName(std::string_view name);
 
+// Why a file that is no kDocument is not read: "GIF files are not read. Readable: PNG, ...".
+std::string WhyNotRead(const FileKind& kind);
+
+// "Readable: PNG, ...", for messages.
+std::string ReadableFormats();
+
 }  // namespace platen

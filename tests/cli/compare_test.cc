@@ -103,11 +103,12 @@ TEST(CompareTest, ModelsWithOtherTokensAreComparedByTheirText) {
 TEST(CompareTest, WhatCannotBeReadFailsByItself) {
   const TempFolder folder;
   folder.Write("text.png", "no image");
+  folder.Write("empty.tif", "");
   const ProgramResult result =
-      Compare({folder / "text.png", "missing.tif", SourcePath("assets/samples/pages/phototest.tif"),
-               "--json"});
+      Compare({folder / "text.png", folder / "empty.tif",
+               SourcePath("assets/samples/pages/phototest.tif"), "--json"});
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_TRUE(Contains(result.err, "missing.tif")) << result.err;
+  EXPECT_TRUE(Contains(result.err, "empty.tif")) << result.err;
   const Json report = Json::parse(result.out);
   EXPECT_EQ(report["summary"]["pages"], 1);
   EXPECT_EQ(report["summary"]["pages_failed"], 2);
@@ -169,7 +170,9 @@ TEST(CompareTest, AGroupThatNamesNothingIsAnErrorOfTheModel) {
 
 TEST(CompareTest, WhatMakesNoSenseIsRefusedWithAReason) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
-      {{}, "nothing to read"},
+      {{}, "no input given; name files, a folder or - (see platen compare --help)"},
+      {{"missing.tif"}, "missing.tif: no such file or folder"},
+      {{SourcePath("tests/support")}, "there is no document to read"},
       {{kPage, "--precision", "f32"}, "both sides would be the same"},
       {{kPage, "--precision", "int8,f32,auto"}, "one name or two"},
       {{kPage, "--precision", "int4"}, "is not one of"},

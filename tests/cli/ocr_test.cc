@@ -1,61 +1,24 @@
 // platen ocr from end to end, with the bundled model.
-#include <gtest/gtest.h>
+#include "tests/cli/ocr_fixture.h"
+
 #include <signal.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <map>
-#include <nlohmann/json.hpp>
-
-#include "tests/cli/program.h"
-#include "tests/support/npy.h"
-#include "tests/support/temp_folder.h"
 
 namespace platen {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
+using testing::Contains;
+using testing::Outputs;
 using testing::ProgramResult;
 using testing::ProgramRun;
 using testing::ReadFile;
 using testing::RunProgram;
 using testing::SourcePath;
-using testing::TempFolder;
 
-bool Contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-// Documents' outputs by name; not run.json and what begins with a dot.
-std::map<std::string, std::string> Outputs(const std::string& folder) {
-  std::map<std::string, std::string> files;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    const std::string name = fs::relative(entry.path(), folder).string();
-    if (!entry.is_regular_file() || name == "run.json" || name.starts_with(".platen")) continue;
-    files[name] = ReadFile(entry.path().string());
-  }
-  return files;
-}
-
-class OcrTest : public ::testing::Test {
- protected:
-  void CopySample(const std::string& name, const std::string& to) {
-    fs::create_directories((fs::path(folder_.path()) / to).parent_path());
-    fs::copy_file(SourcePath("assets/samples/" + name), folder_ / to);
-  }
-
-  ProgramResult Ocr(std::vector<std::string> words, const std::string& input = "") {
-    words.insert(words.begin(), "ocr");
-    return RunProgram(ProgramRun{std::move(words), input, {}, folder_.path()});
-  }
-
-  Json Report(const std::string& out = "out") {
-    return Json::parse(ReadFile(folder_ / out + "/run.json"));
-  }
-
-  TempFolder folder_;
-};
+class OcrTest : public testing::OcrFixture {};
 
 TEST_F(OcrTest, ReadsASamplePage) {
   CopySample("pages/phototest.tif", "in/phototest.tif");
@@ -71,7 +34,7 @@ TEST_F(OcrTest, ReadsASamplePage) {
   EXPECT_LE(line["confidence"]["min"], line["confidence"]["mean"]);
   const Json report = Report();
   EXPECT_EQ(report["result"], "done");
-  EXPECT_EQ(report["totals"]["pages_done"], 1);
+  EXPECT_EQ(report["totals"]["pages_read"], 1);
   EXPECT_GT(report["decoding"]["acceptance"].size(), 0U);
 }
 
@@ -151,20 +114,24 @@ TEST_F(OcrTest, BadInputsFailByThemselvesWithAReason) {
   folder_.Write("in/bomb.pgm", "P5 60000 60000 255\n");
   folder_.Write("in/cut.png", ReadFile(SourcePath("assets/samples/synthetic/receipt-200.png"))
                                   .substr(0, 3000));
-  const ProgramResult result = Ocr({"in", "missing.tif", "-o", "out"});
+  const ProgramResult result = Ocr({"in", "-o", "out"});
   EXPECT_EQ(result.exit_code, 1);
   const Json report = Report();
   std::map<std::string, std::string> failures;
   for (const Json& failure : report["failures"]) {
     failures[failure["input"]] = failure["error"];
-    EXPECT_TRUE(Contains(result.err, failure["input"].get<std::string>())) << result.err;
+    const std::string line = failure["input"].get<std::string>() + ": " +
+                             failure["error"].get<std::string>();
+    EXPECT_TRUE(Contains(result.err, line)) << line << " in " << result.err;
   }
-  EXPECT_EQ(failures.size(), 5U) << report["failures"];
-  for (const char* name : {"in/empty.png", "in/text.png", "in/bomb.pgm", "in/cut.png",
-                           "missing.tif"}) {
+  EXPECT_EQ(failures.size(), 4U) << report["failures"];
+  for (const char* name : {"in/empty.png", "in/text.png", "in/bomb.pgm", "in/cut.png"}) {
     EXPECT_NE(failures[name], "") << name;
   }
-  EXPECT_EQ(report["totals"]["pages_failed"], 5);
+  EXPECT_EQ(failures["in/cut.png"], "cut off at byte 3,000 (PNG)");
+  EXPECT_EQ(report["totals"]["documents_failed"], 4);
+  EXPECT_EQ(report["totals"]["pages_failed"], 2);  // the others have no pages
+  EXPECT_EQ(report["totals"]["pages_read"], 3);
   EXPECT_EQ(ReadFile(folder_ / "out/in/blank.pgm.txt"), "");
   EXPECT_EQ(ReadFile(folder_ / "out/in/dot.pgm.txt"), "");
   EXPECT_TRUE(Contains(ReadFile(folder_ / "out/in/good.tif.txt"), "quick brown"));
@@ -195,27 +162,6 @@ TEST_F(OcrTest, AnOutputFolderThatCannotBeWrittenEndsWithThree) {
   }
 }
 
-TEST_F(OcrTest, InputsThatCollideAreRefusedBeforeTheRun) {
-  CopySample("pages/phototest.tif", "x/a.tif");
-  CopySample("pages/eurotext.tif", "y/a.tif");
-  const ProgramResult result = Ocr({folder_ / "x/a.tif", folder_ / "y/a.tif", "-o", "out"});
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_FALSE(fs::exists(folder_ / "out/a.tif.txt"));
-}
-
-TEST_F(OcrTest, ListsComeFromStandardInputAndFiles) {
-  CopySample("pages/phototest.tif", "a b.tif");
-  CopySample("synthetic/receipt-200.png", "c\n\xE9.png");
-  folder_.Write("list", "a b.tif\n");
-  const ProgramResult result =
-      Ocr({"-", "--manifest", "list", "-o", "out", "--format", "txt", "--quiet"},
-          std::string("c\n\xE9.png\0", 8));
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_EQ(result.out, "");
-  EXPECT_EQ(Outputs(folder_ / "out").size(), 2U);
-  EXPECT_TRUE(fs::exists(folder_ / "out/c\n\xE9.png.txt"));
-}
-
 TEST_F(OcrTest, WhatTheBundledModelWasNotTrainedForIsSaid) {
   CopySample("pages/phototest.tif", "a.tif");
   const ProgramResult result = Ocr({"a.tif", "-o", "out", "--task", "table"});
@@ -223,13 +169,6 @@ TEST_F(OcrTest, WhatTheBundledModelWasNotTrainedForIsSaid) {
   EXPECT_TRUE(Contains(result.err, "not trained for --task table")) << result.err;
   EXPECT_EQ(Json::parse(ReadFile(folder_ / "out/a.tif.json"))["pages"][0]["regions"][0]["label"],
             "table");
-}
-
-TEST_F(OcrTest, AnEmptyFolderIsNothingToDo) {
-  fs::create_directory(folder_ / "in");
-  const ProgramResult result = Ocr({"in", "-o", "out"});
-  EXPECT_EQ(result.exit_code, 0);
-  EXPECT_TRUE(Contains(result.err, "no documents found"));
 }
 
 TEST_F(OcrTest, InterruptedItDrainsAndTheSameCommandFinishes) {
@@ -244,15 +183,37 @@ TEST_F(OcrTest, InterruptedItDrainsAndTheSameCommandFinishes) {
         }
       }});
   EXPECT_EQ(first.exit_code, 130) << first.err;
+  EXPECT_TRUE(Contains(first.err, "press Ctrl-C (or send the signal) again")) << first.err;
+  EXPECT_TRUE(Contains(first.out, "interrupted; the same command does the rest")) << first.out;
   EXPECT_EQ(Report()["result"], "interrupted");
-  const int64_t done = Report()["totals"]["pages_done"];
+  const int64_t done = Report()["totals"]["pages_read"];
   EXPECT_LT(done, 12);
+  EXPECT_EQ(Report()["totals"]["documents_not_read"], 12 - done);
+  EXPECT_TRUE(Contains(first.out, ", " + std::to_string(12 - done) + " not read")) << first.out;
 
   EXPECT_EQ(Ocr({"in", "-o", "out"}).exit_code, 0);
   EXPECT_EQ(Report()["totals"]["documents_finished_before"], done);
-  EXPECT_EQ(Report()["totals"]["pages_done"], 12 - done);
+  EXPECT_EQ(Report()["totals"]["pages_read"], 12 - done);
   EXPECT_EQ(Ocr({"in", "-o", "whole"}).exit_code, 0);
   EXPECT_EQ(Outputs(folder_ / "out"), Outputs(folder_ / "whole"));
+}
+
+TEST_F(OcrTest, AClosedTerminalDrainsAndASecondSignalEndsAtOnce) {
+  for (int i = 0; i < 8; ++i) CopySample("pages/eurotext.tif", "in/" + std::to_string(i) + ".tif");
+  for (const int signals : {1, 2}) {
+    int sent = 0;
+    const std::string out = "out" + std::to_string(signals);
+    const ProgramResult result = RunProgram(ProgramRun{
+        {"ocr", "in", "-o", out, "--slots", "2"}, "", {}, folder_.path(), [&](int pid) {
+          std::error_code gone;
+          if (sent >= signals || !fs::exists(folder_ / out + "/in/0.tif.txt", gone)) return;
+          ::kill(pid, sent == 0 ? SIGHUP : SIGTERM);
+          ++sent;
+        }});
+    EXPECT_EQ(result.exit_code, 130) << result.err;
+    EXPECT_EQ(Exists(out + "/run.json"), signals == 1);
+    EXPECT_EQ(Contains(result.err, "stopped at once"), signals == 2) << result.err;
+  }
 }
 
 TEST_F(OcrTest, KilledItGoesOnWhereItWas) {

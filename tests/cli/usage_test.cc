@@ -52,7 +52,17 @@ TEST(UsageTest, WhatIsUnknownIsAnErrorThatNamesTheNearest) {
       {{"ocr", "x", "-o", "/tmp/x", "--drft-length", "3"}, "did you mean --draft-length?"},
       {{"ocr", "x", "-o", "/tmp/x", "--drft-length=3"}, "did you mean --draft-length?"},
       {{"inspect", "--jsn"}, "did you mean --json?"},
-      {{"ocr", "x", "-o", "/tmp/x", "--zzzzzzzzzzzzzzz"}, "--zzzzzzzzzzzzzzz: unknown option"},
+      {{"ocr", "x", "-o", "/tmp/x", "--zzzzzzzzzzzzzzz"},
+       "--zzzzzzzzzzzzzzz: unknown option; --help lists all of them"},
+      {{"ocr", "x", "--lang", "eng"}, "--lang: platen has no language option; the model decides"},
+      {{"ocr", "x", "-l", "eng"}, "-l: platen has no language option; the model decides"},
+      {{"ocr", "x", "--out", "y"}, "did you mean --output?"},
+      {{"ocr", "x", "--resume"}, "is not needed: the same command goes on"},
+      {{"ocr", "x", "--threads", "2", "--threads", "3"}, "--threads: given more than once"},
+      {{"ocr", "x", "--slots"}, "--slots: needs a value"},
+      {{"ocr", "x", "--format", "txt,txt"}, "--format: \"txt\" is given twice"},
+      {{"ocr", "-o", "y"}, "no input given; name files, a folder or - (see platen ocr --help)"},
+      {{"zzzz"}, "no such command; platen help lists all of them"},
   };
   for (const auto& [words, message] : cases) {
     const ProgramResult result = RunProgram(words);
@@ -60,6 +70,18 @@ TEST(UsageTest, WhatIsUnknownIsAnErrorThatNamesTheNearest) {
     EXPECT_TRUE(Contains(result.err, message)) << result.err;
     EXPECT_EQ(result.out, "");
   }
+}
+
+TEST(UsageTest, WhatOthersCallThreadsAndVerboseIsUnderstood) {
+  EXPECT_EQ(RunProgram({"ocr", "/nowhere", "-j", "1", "-v"}).err,
+            "error: /nowhere: no such file or folder\n");
+}
+
+TEST(UsageTest, ControlCharactersNeverReachTheTerminal) {
+  const ProgramResult result = RunProgram({"ocr", "/nowhere\033[31m\u009b1m", "-o", "x\033[31m"});
+  EXPECT_TRUE(Contains(result.err, "/nowhere\\x1b[31m")) << result.err;
+  EXPECT_FALSE(Contains(result.err, "\033")) << result.err;
+  EXPECT_FALSE(Contains(result.err, "\u009b")) << result.err;
 }
 
 TEST(UsageTest, ValuesAreChecked) {
@@ -87,10 +109,10 @@ TEST(UsageTest, OutputAndInputAreRequired) {
 
 class ConfigTest : public ::testing::Test {
  protected:
-  // A run over an empty folder: everything but pages.
+  // A run over a blank page.
   ProgramResult RunWith(std::vector<std::string> words,
                         std::vector<std::string> environment = {}) {
-    std::filesystem::create_directory(folder_ / "in");
+    folder_.Write("in/blank.pgm", "P5 60 40 255\n" + std::string(60 * 40, '\xFF'));
     words.insert(words.begin(), {"ocr", folder_ / "in", "-o", folder_ / "out"});
     return RunProgram(ProgramRun{std::move(words), "", std::move(environment)});
   }
@@ -141,13 +163,14 @@ TEST_F(ConfigTest, FaultsNameFileKeyAndReason) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {R"({"thread": 3})", "thread: unknown key; did you mean threads?"},
       {R"({"threads": "many"})", "threads: \"many\" is not a whole number"},
-      {R"({"slots": 2, "slots": 3})", "slots: stands twice"},
+      {R"({"slots": 2, "slots": 3})", "slots: given twice"},
       {R"({"slots": {"n": 2}})", "slots: must be"},
       {R"({"slots": null})", "slots: must be"},
-      {R"({"slots": 2)", "not JSON"},
-      {R"({"slots": 2} x)", "not JSON"},
+      {R"({"slots": 2)", "c.json, line 1, column 12: not JSON: "},
+      {R"({"slots": 2} x)", "c.json, line 1, column 14: not JSON: "},
+      {"{\n \"slots\": 2,\n}", "c.json, line 3, column 1: not JSON: a comma before }"},
       {R"([1])", "not a JSON object"},
-      {R"({"output": "x"})", "output: unknown key"},
+      {R"({"output": "x"})", "output: cannot be set in a file; give it on the command line"},
       {"", "not JSON"},
   };
   for (const auto& [text, message] : cases) {

@@ -89,8 +89,7 @@ inline std::vector<Crop> FakeCrops(const Image& page, const PageLayout& layout) 
 // A run over the documents below FOLDER/in, to FOLDER/out.
 struct FakeRun {
   explicit FakeRun(const TempFolder& folder) : folder_(folder) {
-    options.output_dir = folder / "out";
-    options.identity = {"fingerprint", {"txt", "json"}};
+    output_dir = folder / "out";
     options.threads = 2;
     options.slots = 3;
     options.patch_budget = 300;
@@ -107,14 +106,24 @@ struct FakeRun {
                                     static_cast<size_t>(options.threads));
     InputSpec spec;
     spec.arguments = {folder_ / "in"};
-    spec.output_dir = options.output_dir;
-    RunTools tools{FakeOpen(on_read), {FakeSegment, FakeCrops}, recognizer, interrupted, observer};
-    return Run(options, tools, DiscoverDocuments(spec).documents);
+    spec.output_dir = output_dir;
+    const auto crop = [this](const Image& page, const PageLayout& layout) {
+      on_crop();
+      return FakeCrops(page, layout);
+    };
+    RunTools tools{FakeOpen(on_read), {FakeSegment, crop}, recognizer, interrupted, observer,
+                   sink_observers};
+    Ledger ledger(output_dir, identity);
+    return Run(options, tools, ledger, DiscoverDocuments(spec).documents);
   }
 
+  std::string output_dir;
+  ResultIdentity identity = {"fingerprint", {"txt", "json"}};
   RunOptions options;
+  SinkObservers sink_observers;
   FakeRecognizer::Options fake;
   std::function<void()> on_read = [] {};
+  std::function<void()> on_crop = [] {};
   std::function<bool()> interrupted = [] { return false; };
   ProgressCounters::Observer observer;
 
@@ -127,7 +136,7 @@ inline std::map<std::string, std::string> Outputs(const std::string& folder) {
   std::map<std::string, std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     const std::string name = std::filesystem::relative(entry.path(), folder).string();
-    if (!entry.is_regular_file() || name.starts_with(".platen/")) continue;
+    if (!entry.is_regular_file() || name.starts_with(".platen/") || name == "failures.jsonl") continue;
     files[name] = ReadFile(entry.path().string());
   }
   return files;

@@ -6,10 +6,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <thread>
 
+#include "model/ops/parallel.h"
 #include "model/support/error.h"
+#include "pipeline/pixel_gate.h"
 #include "tests/support/fake_pages.h"
 
 namespace platen {
@@ -41,9 +45,10 @@ std::map<std::string, std::string> OutputsUnder(const Schedule& schedule) {
   std::tie(run.options.threads, run.options.slots, run.fake.cache_blocks, run.fake.seed) = schedule;
   run.fake.max_delay_us = 300;
   const RunReport report = run.Go();
-  EXPECT_EQ(report.totals.documents_done, 14);
-  EXPECT_EQ(report.totals.pages_done, 37);
-  EXPECT_EQ(report.totals.pages_failed, 6);
+  EXPECT_EQ(report.totals.documents_read, 8);
+  EXPECT_EQ(report.totals.documents_failed, 6);
+  EXPECT_EQ(report.totals.pages_read, 31);
+  EXPECT_EQ(report.totals.pages_failed, 5);
   return Outputs(folder / "out");
 }
 
@@ -78,8 +83,8 @@ TEST(GraphTest, NoMorePagesThanSlotsAreEverInMemory) {
     };
     run.observer = [&](const Progress& progress) {
       int64_t seen = written;
-      while (seen < progress.pages_done &&
-             !written.compare_exchange_weak(seen, progress.pages_done)) continue;
+      while (seen < progress.pages_handled() &&
+             !written.compare_exchange_weak(seen, progress.pages_handled())) continue;
     };
     run.Go();
     EXPECT_EQ(started, 60);
@@ -96,7 +101,7 @@ TEST(GraphTest, AFullCacheMakesPagesWaitAndNothingIsLost) {
   run.fake.max_delay_us = 100;
   FakeRecognizer recognizer(run.fake);
   const RunReport report = run.Go(recognizer);
-  EXPECT_EQ(report.totals.pages_done, 40);
+  EXPECT_EQ(report.totals.pages_read, 40);
   EXPECT_EQ(report.totals.pages_failed, 0);
   EXPECT_EQ(recognizer.blocks_used(), 0);
 }
@@ -211,7 +216,7 @@ TEST(GraphTest, ABadRegionCostsItsBatchNothing) {
     FakeRun run(folder);
     FakeRecognizer recognizer(run.fake);
     const RunReport report = run.Go(recognizer);
-    EXPECT_EQ(report.totals.pages_done, 5) << kind;
+    EXPECT_EQ(report.totals.pages_read, 4) << kind;
     EXPECT_EQ(report.totals.pages_failed, 1) << kind;
     EXPECT_EQ(report.totals.regions_failed, 1) << kind;
     EXPECT_EQ(recognizer.blocks_used(), 0) << kind;
@@ -265,7 +270,7 @@ TEST(GraphTest, ADocumentWhoseOutputsCannotBeNamedFailsByItself) {
   folder.Write("in/o.tif", "p");
   FakeRun run(folder);
   const RunReport report = run.Go();
-  EXPECT_EQ(report.totals.documents_done, 2);
+  EXPECT_EQ(report.totals.documents_read, 1);
   EXPECT_EQ(report.totals.documents_failed, 1);
   ASSERT_EQ(report.failures.size(), 1U);
   EXPECT_NE(report.failures[0].error.find("File name too long"), std::string::npos);
@@ -274,10 +279,130 @@ TEST(GraphTest, ADocumentWhoseOutputsCannotBeNamedFailsByItself) {
 
 TEST(GraphTest, WhatBreaksTheEngineStopsTheRunAndIsThrown) {
   const TempFolder folder;
-  folder.Write("in/a.tif", "ppS" + std::string(20, 'p'));
+  folder.Write("in/a.tif", "pp");
+  folder.Write("in/b.tif", "ppS" + std::string(20, 'p'));
   FakeRun run(folder);
   run.fake.max_delay_us = 100;
+  run.options.source.force = true;
+  for (const auto& [threads, slots] : {std::pair(3, 8), {2, 3}, {1, 8}, {1, 1}}) {
+    run.options.threads = threads;
+    run.options.slots = slots;  // with one, a.tif is finished before b.tif breaks
+    FakeRecognizer recognizer(run.fake);
+    EXPECT_THROW(run.Go(recognizer), std::runtime_error);
+    EXPECT_EQ(recognizer.live(), 0U);  // nothing leaks, nothing dangles
+    EXPECT_EQ(recognizer.blocks_used(), 0);
+  }
+  run.options.source.force = false;
+  folder.Write("in/b.tif", "ppp");
+  const RunReport again = run.Go();
+  EXPECT_EQ(again.totals.documents_skipped, 1);  // a finished document stays finished
+  EXPECT_EQ(again.totals.documents_read, 1);
+}
+
+// A disk that refuses, at any moment, must end the run with its error: never with garbage out of a
+// loop that was cut off elsewhere.
+TEST(GraphTest, WhatBreaksTheSinkStopsTheRunAndIsThrown) {
+  for (int at = 1; at <= 30; at += 3) {
+    const TempFolder folder;
+    for (const char* name : {"in/a.tif", "in/b.tif", "in/c.tif"}) folder.Write(name, "pppppppppp");
+    FakeRun run(folder);
+    run.options.threads = 3;
+    run.options.slots = 8;
+    run.fake.max_delay_us = 100;
+    int pages = 0;
+    run.sink_observers.page = [&](const InputDocument&, const PageResult&, int) {
+      if (++pages == at) throw Error(ErrorKind::kEnvironment, {"out", ""}, "the disk is full");
+    };
+    FakeRecognizer recognizer(run.fake);
+    EXPECT_THROW(run.Go(recognizer), Error);
+    EXPECT_EQ(pages, at);  // nothing is written after it
+    EXPECT_EQ(recognizer.blocks_used(), 0);
+    run.sink_observers = {};
+    EXPECT_EQ(run.Go().totals.documents_failed, 0);
+    EXPECT_EQ(ReadFile(folder / "out/in/c.tif.txt"), ReadFile(folder / "out/in/a.tif.txt"));
+  }
+}
+
+TEST(GraphTest, ParallelLoopsOfAStageAreWholeWhenAnotherStageFails) {
+  const TempFolder folder;
+  folder.Write("in/a.tif", std::string(40, 'p'));
+  FakeRun run(folder);
+  run.options.threads = 3;
+  run.options.slots = 8;
+  std::atomic<int64_t> loops{0}, whole{0};
+  run.on_read = [&] {
+    std::atomic<int64_t> bodies{0};
+    ++loops;
+    ParallelFor(200, [&](int64_t) {
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+      ++bodies;
+    });
+    whole += bodies == 200;
+  };
+  int pages = 0;
+  run.sink_observers.page = [&](const InputDocument&, const PageResult&, int) {
+    if (++pages == 5) throw std::runtime_error("broken");
+  };
   EXPECT_THROW(run.Go(), std::runtime_error);
+  EXPECT_EQ(whole, loops);
+}
+
+TEST(GraphTest, AllLostPartsOfAPageAreCounted) {
+  const TempFolder folder;
+  folder.Write("in/a.tif", "ppP");
+  FakeRun run(folder);
+  const RunReport report = run.Go();
+  EXPECT_EQ(report.totals.pages_read, 2);
+  EXPECT_EQ(report.totals.pages_failed, 1);
+  ASSERT_EQ(report.failures.size(), 1U);
+  EXPECT_EQ(report.failures[0].error.find("1 of 4 lines could not be read: "), 0U)
+      << report.failures[0].error;
+  EXPECT_EQ(report.failures[0].of_pages, 3);
+}
+
+PageSlot PageOf(int64_t pixels) {
+  PageSlot page;
+  page.pixels = pixels;
+  return page;
+}
+
+TEST(PixelGateTest, PagesComeInOrderWhileThereIsRoom) {
+  PixelGate gate(100);
+  PageSlot a = PageOf(60), b = PageOf(50), c = PageOf(10), d = PageOf(500), e = PageOf(0);
+  using Pages = std::vector<PageSlot*>;
+  for (PageSlot* page : {&a, &b, &c, &d, &e}) gate.Add(*page);
+  EXPECT_EQ(gate.Admit(), Pages{&a});  // c would fit, and would overtake b
+  EXPECT_EQ(gate.Admit(), Pages{});
+  gate.GiveBack(60);
+  EXPECT_EQ(gate.Admit(), (Pages{&b, &c}));
+  gate.GiveBack(50);
+  EXPECT_EQ(gate.Admit(), Pages{});
+  gate.GiveBack(10);
+  EXPECT_EQ(gate.Admit(), Pages{&d});  // larger than all there is: alone
+  gate.GiveBack(500);
+  EXPECT_EQ(gate.Admit(), Pages{&e});
+}
+
+TEST(GraphTest, DecodedPagesStayWithinTheirPixels) {
+  const TempFolder folder;
+  folder.Write("in/a.tif", std::string(60, 'p'));  // two pixels each
+  for (const int64_t pixels : {1, 2, 5}) {
+    FakeRun run(folder);
+    run.output_dir = folder / ("out" + std::to_string(pixels));
+    run.options.threads = 4;
+    run.options.slots = 8;
+    run.options.pixels = pixels;
+    std::atomic<int> inside{0}, most{0};
+    run.on_read = [&] {
+      const int now = ++inside;
+      int seen = most;
+      while (seen < now && !most.compare_exchange_weak(seen, now)) continue;
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    };
+    run.on_crop = [&] { --inside; };
+    EXPECT_EQ(run.Go().totals.pages_read, 60);
+    EXPECT_LE(most, std::max<int64_t>(1, pixels / 2));
+  }
 }
 
 TEST(GraphTest, AnInterruptDrainsThePagesInFlightAndTheNextRunDoesTheRest) {
@@ -286,17 +411,18 @@ TEST(GraphTest, AnInterruptDrainsThePagesInFlightAndTheNextRunDoesTheRest) {
   FakeRun run(folder);
   run.fake.max_delay_us = 200;
   std::atomic<int64_t> written{0};
-  run.observer = [&](const Progress& progress) { written = progress.pages_done; };
+  run.observer = [&](const Progress& progress) { written = progress.pages_handled(); };
   run.interrupted = [&] { return written >= 7; };
   const RunReport first = run.Go();
   EXPECT_TRUE(first.interrupted);
-  EXPECT_GE(first.totals.pages_done, 7);
-  EXPECT_LE(first.totals.pages_done, 7 + 2 * run.options.slots);
+  EXPECT_GE(first.totals.pages_handled(), 7);
+  EXPECT_LE(first.totals.pages_handled(), 7 + 2 * run.options.slots);
+  EXPECT_GT(first.totals.documents_not_read(), 0);
 
   run.interrupted = [] { return false; };
   const RunReport second = run.Go();
   // Pages that failed are tried again; all others only once.
-  EXPECT_LE(first.totals.pages_done + second.totals.pages_done, 37 + 6);
+  EXPECT_LE(first.totals.pages_handled() + second.totals.pages_handled(), 36 + 5);
   EXPECT_EQ(Outputs(folder / "out"), OutputsUnder({1, 1, 1000, 1}));
 }
 

@@ -26,11 +26,16 @@ DocumentPages TwoPages() {
           }};
 }
 
+Folder Open(const TempFolder& folder) {
+  return Folder::Open(folder.path(), Folder::Missing::kFail);
+}
+
 TEST(AtomicFileTest, NothingRemainsWithoutCommit) {
   const TempFolder folder;
+  const Folder open = Open(folder);
   folder.Write("a.txt", "before");
   {
-    AtomicFile file(folder / "tmp", folder / "a.txt");
+    AtomicFile file(open, "tmp", open, "a.txt");
     file.Append("after");
     EXPECT_EQ(ReadFile(folder / "a.txt"), "before");
   }
@@ -40,8 +45,9 @@ TEST(AtomicFileTest, NothingRemainsWithoutCommit) {
 
 TEST(AtomicFileTest, CommitReplacesTheWholeFile) {
   const TempFolder folder;
+  const Folder open = Open(folder);
   folder.Write("a.txt", "before and longer");
-  AtomicFile file(folder / "tmp", folder / "a.txt");
+  AtomicFile file(open, "tmp", open, "a.txt");
   file.Append("af");
   file.Append("ter");
   file.Commit();
@@ -52,8 +58,9 @@ TEST(AtomicFileTest, CommitReplacesTheWholeFile) {
 
 TEST(WriteDocumentTest, WritesEveryFormatBelowFoldersItMakes) {
   const TempFolder folder;
-  const auto written = WriteDocument(folder / "x/y/doc.tif", {"txt", "json"}, {"doc.tif", {}},
-                                     TwoPages(), folder.path());
+  const Folder open = Open(folder);
+  const auto written =
+      WriteDocument(open, "x/y/doc.tif", {"txt", "json"}, {"doc.tif", {}}, TwoPages(), open);
   ASSERT_EQ(written.size(), 2U);
   EXPECT_EQ(ReadFile(folder / "x/y/doc.tif.txt"), "page 1\n\fpage 2\n");
   EXPECT_EQ(written[1].bytes,
@@ -66,13 +73,16 @@ TEST(WriteDocumentTest, APageThatThrowsLeavesTheOldFile) {
   const DocumentPages broken{1, [](int) -> PageResult {
                                throw Error(ErrorKind::kEnvironment, {}, "gone");
                              }};
-  EXPECT_THROW(WriteDocument(folder / "doc", {"txt"}, {"d", {}}, broken, folder.path()), Error);
+  const Folder open = Open(folder);
+  EXPECT_THROW(WriteDocument(open, "doc", {"txt"}, {"d", {}}, broken, open), Error);
   EXPECT_EQ(ReadFile(folder / "doc.txt"), "old");
 }
 
-ErrorKind KindOfFailure(const std::string& stem, const TempFolder& folder) {
+ErrorKind KindOfFailure(const std::string& root, const std::string& stem,
+                        const TempFolder& folder) {
   try {
-    WriteDocument(stem, {"txt"}, {"d", {}}, TwoPages(), folder.path());
+    WriteDocument(Folder::Open(root, Folder::Missing::kFail), stem, {"txt"}, {"d", {}}, TwoPages(),
+                  Open(folder));
   } catch (const Error& e) {
     return e.kind();
   }
@@ -84,21 +94,35 @@ TEST(WriteDocumentTest, ANameThatCannotBeWrittenIsOneDocumentsFault) {
   const TempFolder folder;
   folder.Write("file", "");
   std::filesystem::create_directory(folder / "taken.txt");
-  EXPECT_EQ(KindOfFailure(folder / std::string(253, 'n'), folder), ErrorKind::kInput);
-  EXPECT_EQ(KindOfFailure(folder / "taken", folder), ErrorKind::kInput);
-  EXPECT_EQ(KindOfFailure(folder / "file/below", folder), ErrorKind::kInput);
+  for (const std::string& stem : {std::string(253, 'n'), std::string("taken"),
+                                  std::string("file/below")}) {
+    EXPECT_EQ(KindOfFailure(folder.path(), stem, folder), ErrorKind::kInput) << stem;
+  }
+}
+
+TEST(WriteDocumentTest, NothingIsWrittenThroughALink) {
+  const TempFolder folder, victim;
+  victim.Write("doc.txt", "precious");
+  std::filesystem::create_directory_symlink(victim.path(), folder / "link");
+  std::filesystem::create_symlink(victim / "doc.txt", folder / "doc.txt");
+  EXPECT_EQ(KindOfFailure(folder.path(), "link/doc", folder), ErrorKind::kInput);
+  EXPECT_EQ(KindOfFailure(folder.path(), "link/deeper/doc", folder), ErrorKind::kInput);
+  const Folder open = Open(folder);
+  WriteDocument(open, "doc", {"txt"}, {"d", {}}, TwoPages(), open);  // the link itself is replaced
+  EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(folder / "doc.txt")));
+  EXPECT_EQ(ReadFile(victim / "doc.txt"), "precious");
 }
 
 TEST(WriteDocumentTest, AFolderThatRefusesIsTheEnvironmentsFault) {
   if (::geteuid() == 0) {
-    EXPECT_EQ(KindOfFailure("/proc/platen/doc", TempFolder()), ErrorKind::kEnvironment);
+    EXPECT_EQ(KindOfFailure("/proc", "platen/doc", TempFolder()), ErrorKind::kEnvironment);
     return;  // root may write anywhere else
   }
   const TempFolder folder;
   std::filesystem::create_directory(folder / "ro");
   std::filesystem::permissions(folder / "ro", std::filesystem::perms::owner_read |
                                                   std::filesystem::perms::owner_exec);
-  EXPECT_EQ(KindOfFailure(folder / "ro/doc", folder), ErrorKind::kEnvironment);
+  EXPECT_EQ(KindOfFailure(folder.path(), "ro/doc", folder), ErrorKind::kEnvironment);
 }
 
 }  // namespace
