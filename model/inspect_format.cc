@@ -9,11 +9,6 @@
 namespace platen {
 namespace {
 
-// "1 tensor", "2 tensors".
-std::string Counted(int64_t count, const char* what) {
-  return Grouped(count) + " " + what + (count == 1 ? "" : "s");
-}
-
 std::string ByteText(int64_t bytes) {
   constexpr double kMiB = 1024.0 * 1024.0;
   char buffer[32];

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <map>
 
-#include "apps/platen/plural.h"
 #include "model/support/error.h"
+#include "model/support/grouped.h"
 #include "model/support/mapped_file.h"
 #include "stages/formats/page_result.h"
 #include "stages/readers/file_kind.h"
@@ -95,11 +95,11 @@ std::unique_ptr<SpooledInput> AddNamedInputs(const Settings& settings, InputSpec
 std::string WhatWasSkipped(const Discovery& discovery) {
   std::string text;
   if (!discovery.other_files.empty()) {
-    text = Count(discovery.other_files.size(), "other file") + " (" +
+    text = Counted(discovery.other_files.size(), "other file") + " (" +
            CountsByExtension(discovery.other_files) + ")";
   }
   if (!discovery.hidden.empty()) {
-    text += (text.empty() ? "" : ", ") + Count(discovery.hidden.size(), "hidden file");
+    text += (text.empty() ? "" : ", ") + Counted(discovery.hidden.size(), "hidden file");
   }
   return text;
 }
@@ -109,7 +109,7 @@ void RequireDocuments(const Discovery& discovery) {
   if (discovery.documents.size() > missing) return;
   std::string reason = "there is no document to read";
   if (missing > 0) {
-    reason += ": of " + Count(missing, "listed file") + " none is there (" +
+    reason += ": of " + Counted(missing, "listed file") + " none is there (" +
               DisplayName(discovery.documents.front().path) + ")";
   }
   const std::string skipped = WhatWasSkipped(discovery);

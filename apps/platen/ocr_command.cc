@@ -19,7 +19,6 @@
 #include "apps/platen/ocr_report.h"
 #include "apps/platen/ocr_target.h"
 #include "apps/platen/packed_options.h"
-#include "apps/platen/plural.h"
 #include "apps/platen/progress_line.h"
 #include "apps/platen/resources.h"
 #include "apps/platen/run_json.h"
@@ -30,6 +29,7 @@
 #include "model/ops/open_blas.h"
 #include "model/support/clock.h"
 #include "model/support/error.h"
+#include "model/support/grouped.h"
 #include "model/support/hash.h"
 #include "pipeline/engine_recognizer.h"
 #include "pipeline/model_id.h"
@@ -81,7 +81,7 @@ std::unique_ptr<Job> FindWork(const Settings& settings) {
   const size_t documents = job->discovery.documents.size();
   if (!job->target.was_named() && documents > 1) {
     throw Error(ErrorKind::kUsage, {},
-                "say where to write " + Count(documents, "document") +
+                "say where to write " + Counted(documents, "document") +
                     ": -o DIR (or -o - to print them all)");
   }
   return job;
@@ -242,14 +242,14 @@ void LogStart(const Job& job, const Reader& reader, const Resources& resources) 
   LogSkipped(job.discovery);
   const Model& model = *reader.loaded.model;
   Log(job.target.is_stdout() ? LogLevel::kDebug : LogLevel::kInfo,
-      "reading " + Count(job.discovery.documents.size(), "document") + " with " +
+      "reading " + Counted(job.discovery.documents.size(), "document") + " with " +
           reader.loaded.dir + " (" + PrecisionName(model.precision()) + ", " +
-          model.kernels().name + ", " + Count(int64_t{resources.threads}, "thread") + ")");
+          model.kernels().name + ", " + Counted(resources.threads, "thread") + ")");
   Log(LogLevel::kDebug, "model " + reader.loaded.id + " loaded in " +
                             std::to_string(reader.loaded.wall_s) + " s; " +
-                            Count(int64_t{resources.slots}, "slot") + ", attention cache " +
-                            Number(resources.kv_cache_bytes >> 20) + " MiB of " +
-                            Number(resources.memory_bytes >> 20) + " MiB memory");
+                            Counted(resources.slots, "slot") + ", attention cache " +
+                            Grouped(resources.kv_cache_bytes >> 20) + " MiB of " +
+                            Grouped(resources.memory_bytes >> 20) + " MiB memory");
 }
 
 // Reads the job's documents; the report is complete when it returns.
@@ -278,7 +278,7 @@ int ReadDocuments(const Settings& settings, Job& job) {
   Ledger ledger(job.target.dir(), {FingerprintOf(options.settings), job.target.formats()});
   if (ledger.damaged_records() > 0) {
     Log(LogLevel::kWarning, DisplayName(job.target.dir()) + "/.platen/ledger.jsonl: " +
-                                Count(ledger.damaged_records(), "damaged line") + ", ignored");
+                                Counted(ledger.damaged_records(), "damaged line") + ", ignored");
   }
   const RunReport run = Run(options, tools, ledger, std::move(job.discovery.documents));
   line.Finish();

@@ -5,8 +5,8 @@
 
 #include "apps/platen/inputs.h"
 #include "apps/platen/log.h"
-#include "apps/platen/plural.h"
 #include "apps/platen/run_json.h"
+#include "model/support/grouped.h"
 #include "stages/formats/page_result.h"
 #include "stages/input_names.h"
 
@@ -31,25 +31,25 @@ std::string Join(const std::vector<std::string>& parts) {
 
 std::string DocumentsLine(const RunReport& report) {
   const Progress& t = report.totals;
-  std::vector<std::string> parts = {Count(t.documents_read, "document") + " read"};
-  if (t.documents_skipped > 0) parts.push_back(Number(t.documents_skipped) + " finished before");
-  if (t.documents_failed > 0) parts.push_back(Number(t.documents_failed) + " failed");
-  if (t.documents_not_read() > 0) parts.push_back(Number(t.documents_not_read()) + " not read");
+  std::vector<std::string> parts = {Counted(t.documents_read, "document") + " read"};
+  if (t.documents_skipped > 0) parts.push_back(Grouped(t.documents_skipped) + " finished before");
+  if (t.documents_failed > 0) parts.push_back(Grouped(t.documents_failed) + " failed");
+  if (t.documents_not_read() > 0) parts.push_back(Grouped(t.documents_not_read()) + " not read");
   return Join(parts);
 }
 
 std::string PagesLine(const RunReport& report) {
   const Progress& t = report.totals;
-  std::vector<std::string> parts = {Count(t.pages_read, "page") + " read"};
-  if (t.pages_failed > 0) parts.push_back(Number(t.pages_failed) + " failed");
+  std::vector<std::string> parts = {Counted(t.pages_read, "page") + " read"};
+  if (t.pages_failed > 0) parts.push_back(Grouped(t.pages_failed) + " failed");
   if (t.pages_resumed > 0) {
-    parts.push_back(Number(t.pages_resumed) + " taken from an earlier run");
+    parts.push_back(Grouped(t.pages_resumed) + " taken from an earlier run");
   }
   char time[48];
   std::snprintf(time, sizeof(time), "%.1f s", report.wall_s);
   std::string line = Join(parts) + "; " + time;
   if (t.pages_read > 0) {
-    line += ", " + Number(static_cast<int64_t>(PagesPerCoreHour(report))) + " pages per core-hour";
+    line += ", " + Grouped(static_cast<int64_t>(PagesPerCoreHour(report))) + " pages per core-hour";
   }
   return line;
 }
@@ -86,9 +86,9 @@ void OcrReport::OnDocument(const FinishedDocument& document) {
     Log(LogLevel::kWarning, name + ": the outputs of an earlier run, which are complete, were kept");
   }
   if (documents_++ == 0) first_outputs_ = document.outputs;
-  std::string line = name + ": " + Count(document.pages.size(), "page");
+  std::string line = name + ": " + Counted(document.pages.size(), "page");
   for (const WrittenFile& output : document.outputs) {
-    line += ", " + DisplayName(output.path) + " (" + Count(output.bytes, "byte") + ")";
+    line += ", " + DisplayName(output.path) + " (" + Counted(output.bytes, "byte") + ")";
   }
   Log(LogLevel::kDebug, line);
 }
@@ -98,7 +98,7 @@ std::string OcrReport::Summary(const RunReport& report) const {
   if (t.documents_skipped == t.documents_total) {
     return "nothing to do: " +
            (t.documents_total == 1 ? std::string("the document was")
-                                   : "all " + Number(t.documents_total) + " documents were") +
+                                   : "all " + Grouped(t.documents_total) + " documents were") +
            " finished before (--force reads again)\n";
   }
   std::string text = DocumentsLine(report) + "\n" + PagesLine(report) + "\n";
@@ -126,7 +126,7 @@ std::string OcrReport::WhereResultsAre(const RunReport& report,
 
 void OcrReport::WarnOfDoubts(int64_t pages, const OcrTarget& target) const {
   if (doubtful_.empty()) return;
-  Log(LogLevel::kWarning, Count(pages, "doubtful page") + ", worth a look:");
+  Log(LogLevel::kWarning, Counted(pages, "doubtful page") + ", worth a look:");
   for (size_t i = 0; i < std::min(doubtful_.size(), kDoubtsShown); ++i) {
     const DoubtfulPage& page = doubtful_[i];
     Log(LogLevel::kWarning,
@@ -148,7 +148,7 @@ void LogSkipped(const Discovery& discovery) {
   }
   if (discovery.repeated.size() > kShown) {
     Log(LogLevel::kInfo, "and " +
-                             Count(discovery.repeated.size() - kShown, "other repetition") +
+                             Counted(discovery.repeated.size() - kShown, "other repetition") +
                              "; names are in run.json");
   }
 }

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <vector>
 
+#include "model/support/grouped.h"
 #include "stages/readers/decoders.h"
 #include "stages/readers/input_file.h"
 #include "stages/readers/multi_page.h"
@@ -55,12 +56,12 @@ ImageSize SizeFromHeader(DocumentFormat format, const InputFile& file) {
 // Throws Error(kInput) if reading the file would cost more than it can be worth.
 void CheckFileSize(const InputFile& file, const ImageSize& size, const ReadLimits& limits) {
   if (file.size() > static_cast<uint64_t>(limits.max_file_bytes)) {
-    ThrowUnreadable(file.path(), "the file has " + WithThousands(file.size()) + " bytes; at most " +
-                                     WithThousands(static_cast<uint64_t>(limits.max_file_bytes)) +
+    ThrowUnreadable(file.path(), "the file has " + Grouped(file.size()) + " bytes; at most " +
+                                     Grouped(limits.max_file_bytes) +
                                      " are read");
   }
   if (file.size() > static_cast<uint64_t>(MostBytesFor(size))) {
-    ThrowUnreadable(file.path(), "the file has " + WithThousands(file.size()) +
+    ThrowUnreadable(file.path(), "the file has " + Grouped(file.size()) +
                                      " bytes, far more than an image of " +
                                      std::to_string(size.width) + " x " +
                                      std::to_string(size.height) + " pixels needs");

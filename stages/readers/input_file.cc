@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "model/support/grouped.h"
 #include "stages/readers/unreadable.h"
 
 namespace platen {
@@ -51,7 +52,7 @@ size_t InputFile::ReadAt(uint64_t offset, std::span<uint8_t> buffer) const {
       if (errno == EINTR) continue;
       const std::string message = SystemMessage();
       ThrowUnreadable(path_,
-                      "cannot read at byte " + WithThousands(offset + done) + ": " + message);
+                      "cannot read at byte " + Grouped(offset + done) + ": " + message);
     }
     done += static_cast<size_t>(n);
   }

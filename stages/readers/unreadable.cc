@@ -1,17 +1,12 @@
 #include "stages/readers/unreadable.h"
 
 #include "model/support/error.h"
+#include "model/support/grouped.h"
 
 namespace platen {
 
-std::string WithThousands(uint64_t number) {
-  std::string text = std::to_string(number);
-  for (size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
-  return text;
-}
-
 std::string CutOffReason(uint64_t num_bytes, const char* format) {
-  return "cut off at byte " + WithThousands(num_bytes) + " (" + format + ")";
+  return "cut off at byte " + Grouped(num_bytes) + " (" + format + ")";
 }
 
 void ThrowUnreadable(const std::string& path, const std::string& reason) {
@@ -25,7 +20,7 @@ void ThrowCutOff(const std::string& path, uint64_t num_bytes, const char* format
 void ThrowDamaged(const std::string& path, uint64_t offset, const char* format,
                   const std::string& what) {
   ThrowUnreadable(path,
-                  "damaged at byte " + WithThousands(offset) + " (" + format + ": " + what + ")");
+                  "damaged at byte " + Grouped(offset) + " (" + format + ": " + what + ")");
 }
 
 }  // namespace platen

@@ -7,9 +7,6 @@
 
 namespace platen {
 
-// 16425 -> "16,425".
-std::string WithThousands(uint64_t number);
-
 // Throws Error(kInput): "path: reason".
 [[noreturn]] void ThrowUnreadable(const std::string& path, const std::string& reason);
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/support/error.h"
+#include "model/support/grouped.h"
 #include "stages/readers/document_reader.h"
 #include "stages/readers/unreadable.h"
 #include "tests/support/images.h"
@@ -180,7 +181,7 @@ TEST(BadFiles, FilesCutShortSayWhereTheyEnd) {
       const size_t size = whole.size() * static_cast<size_t>(percent) / 100;
       const std::string path = folder.Write("cut", std::span(whole).first(size));
       EXPECT_EQ(ErrorOf(path),
-                path + ": cut off at byte " + WithThousands(size) + " (" + format + ")")
+                path + ": cut off at byte " + Grouped(size) + " (" + format + ")")
           << sample;
     }
   }
