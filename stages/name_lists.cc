@@ -2,7 +2,6 @@
 #include <string_view>
 
 #include "stages/discover.h"
-#include "stages/readers/file_kind.h"
 
 namespace platen {
 namespace {
@@ -55,10 +54,6 @@ bool NaturalLess(const std::string& a, const std::string& b) {
   }
   if ((i == a.size()) != (j == b.size())) return i == a.size();
   return a < b;  // equal but for leading zeros: any fixed order
-}
-
-bool HasInputExtension(const std::string& name) {
-  return KindOfName(name).cls == FileClass::kDocument;
 }
 
 }  // namespace platen

@@ -27,6 +27,7 @@
 #include "model/kernels/kernels.h"
 #include "model/model.h"
 #include "model/ops/open_blas.h"
+#include "model/reading_config.h"
 #include "model/support/clock.h"
 #include "model/support/error.h"
 #include "model/support/grouped.h"
@@ -85,6 +86,13 @@ std::unique_ptr<Job> FindWork(const Settings& settings) {
                     ": -o DIR (or -o - to print them all)");
   }
   return job;
+}
+
+// Before the model is loaded, which may take long. Its own file says what it was trained for.
+void CheckGranularity(const Settings& settings) {
+  if (settings.Text("granularity") == "auto") return;
+  const std::string dir = LocateModel(settings.Text("model"));
+  GranularityFrom(settings, ReadReadingConfig(dir + "/platen.json"));
 }
 
 struct LoadedModel {
@@ -313,9 +321,10 @@ int RunOcrCommand(const Words& words) {
               : settings.Flag("quiet") && settings.IsDefault("log-level")
                   ? "warning"
                   : settings.Text("log-level"));
-  CatchInterrupts();
   try {
     const std::unique_ptr<Job> job = FindWork(settings);
+    CheckGranularity(settings);
+    CatchInterrupts();  // until here there is nothing that an interrupt could leave undone
     job->target.Prepare();
     KeepOpenCvSingleThreaded();
     return ReadDocuments(settings, *job);
