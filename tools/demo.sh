@@ -31,6 +31,6 @@ find "$out" -name '*.txt' | sort | while read -r file; do
 done
 
 echo
-echo "The text of each page: $out/assets/samples/**/*.txt (also .md and .json)"
+echo "The text of each page: $out/samples/**/*.txt (also .md and .json)"
 echo "What was done and what it cost: $out/run.json"
 exit "$status"
