@@ -1,7 +1,8 @@
 // Documents without pixels for tests of the pipeline. The content of a file says what it is:
 //
 //   "ppfb"   one letter per page: p = a page with regions, b = a blank page, f = cannot be decoded,
-//            l = layout fails, P/E/R = one region fails in prepare/encode/prefill, S = Step throws
+//            l = layout fails, P/E/R = one region fails in prepare/encode/prefill, Q = all
+//            fail in prepare, S = Step throws
 //   "!"      a document that cannot be opened
 #pragma once
 
@@ -74,12 +75,13 @@ inline std::vector<Crop> FakeCrops(const Image& page, const PageLayout& layout) 
     crops[i].image.rgb[0] = static_cast<uint8_t>(page.rgb[1] * 10 + static_cast<int>(i));
     crops[i].image.rgb[1] = static_cast<uint8_t>(1 + (page.rgb[1] * 7 + static_cast<int>(i) * 3) % 9);
     Fault fault = Fault::kNone;
+    if (kind == 'Q') fault = Fault::kPrepare;
     if (i == 1) {
       fault = kind == 'P'   ? Fault::kPrepare
               : kind == 'E' ? Fault::kEncode
               : kind == 'R' ? Fault::kPrefill
               : kind == 'S' ? Fault::kStep
-                            : Fault::kNone;
+                            : fault;
     }
     crops[i].image.rgb[2] = static_cast<uint8_t>(fault);
   }

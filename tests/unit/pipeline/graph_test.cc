@@ -349,14 +349,16 @@ TEST(GraphTest, ParallelLoopsOfAStageAreWholeWhenAnotherStageFails) {
 
 TEST(GraphTest, AllLostPartsOfAPageAreCounted) {
   const TempFolder folder;
-  folder.Write("in/a.tif", "ppP");
+  folder.Write("in/a.tif", "pQP");
   FakeRun run(folder);
   const RunReport report = run.Go();
-  EXPECT_EQ(report.totals.pages_read, 2);
-  EXPECT_EQ(report.totals.pages_failed, 1);
-  ASSERT_EQ(report.failures.size(), 1U);
-  EXPECT_EQ(report.failures[0].error.find("1 of 4 lines could not be read: "), 0U)
+  EXPECT_EQ(report.totals.pages_read, 1);
+  EXPECT_EQ(report.totals.pages_failed, 2);
+  ASSERT_EQ(report.failures.size(), 2U);
+  EXPECT_EQ(report.failures[0].error.find("3 of 3 lines could not be read: "), 0U)
       << report.failures[0].error;
+  EXPECT_EQ(report.failures[1].error.find("1 of 4 lines could not be read: "), 0U)
+      << report.failures[1].error;
   EXPECT_EQ(report.failures[0].of_pages, 3);
 }
 
