@@ -85,6 +85,25 @@ TEST_F(FullDiskTest, EveryCallThatNeedsRoomMayFail) {
   std::printf("%d runs on a disk that is full from one of %ld calls on\n", runs, calls);
 }
 
+// Many pages are decoded together when the disk refuses one of them: decoding must not go on with what
+// loops have left undone.
+TEST_F(FullDiskTest, ManyPagesInFlight) {
+  if (sanitized_) GTEST_SKIP() << "cannot be preloaded beside a sanitizer";
+  for (int i = 0; i < 40; ++i) CopySample("pages/phototest.tif", "in/x" + std::to_string(i) + ".tif");
+  const uint64_t seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  const int runs = LongTests() ? 200 : 6;
+  for (int i = 0; i < runs; ++i) {
+    fs::remove_all(folder_ / "out");
+    const long at = 5 + static_cast<long>(random() % 400);
+    const ProgramResult result = RunOnFullDisk(at, std::to_string(2 + random() % 3));
+    EXPECT_EQ(result.exit_code, 3) << "call " << at << ": " << result.err;
+    EXPECT_TRUE(Contains(result.err, "No space left on device")) << result.err;
+  }
+  std::printf("%d runs with many pages in flight\n", runs);
+}
+
 TEST_F(FullDiskTest, ARealFileSystemThatIsTooSmall) {
   const std::string disk = folder_ / "disk";
   fs::create_directory(disk);
