@@ -32,8 +32,8 @@ void RefuseRenamed(const Ledger& ledger, const std::vector<InputDocument>& docum
   }
   if (first == nullptr) return;
   throw Error(ErrorKind::kUsage, {DisplayName(ledger.root().path()), ""},
-              (count == 1 ? "a document" : std::to_string(count) + " documents") +
-                  " of these were read by platen 0.1, which named outputs by more of the path (" +
+              std::to_string(count) + " of these documents " + (count == 1 ? "was" : "were") +
+                  " read by platen 0.1, which named outputs by more of the path (" +
                   DisplayName(first->former_output) + ", now " + DisplayName(first->output) +
                   "). To go on with the old names add --input-root . ; to read them again under "
                   "the new names choose another folder");
