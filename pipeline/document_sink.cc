@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/support/error.h"
+#include "stages/doubts.h"
 
 namespace platen {
 namespace {
@@ -85,7 +86,7 @@ void DocumentSink::CountPage(const PageResult& page) {
     for (const LineResult& line : region.lines) {
       if (line.confidence.tokens == 0) continue;
       counters_.Add(&Progress::lines, 1);
-      if (line.confidence.mean < options_.low_confidence) {
+      if (line.confidence.mean < kLowLineConfidence) {
         counters_.Add(&Progress::low_confidence_lines, 1);
       }
     }

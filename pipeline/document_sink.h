@@ -34,7 +34,6 @@ struct SinkObservers {
 
 struct SinkOptions {
   std::vector<std::pair<std::string, std::string>> settings;  // shown in the outputs
-  double low_confidence = 0.6;  // lines whose mean token probability is below are counted
 };
 
 // Used by one thread at a time: the write stage is serial and gets the pages in order.

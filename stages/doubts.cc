@@ -11,7 +11,7 @@ namespace {
 // Probabilities are counted in steps of 0.0001, as they are stored: a page taken from its file must
 // give the same doubts as when it was read.
 constexpr int64_t kSteps = 10'000;
-constexpr int64_t kLowConfidence = 6'000;
+constexpr int64_t kLowConfidence = static_cast<int64_t>(kLowLineConfidence * kSteps + 0.5);
 constexpr int64_t kForeignConfidence = 9'000;
 // One low line in so many is too many; on more than one line it takes kFewestLowLines.
 constexpr int64_t kLowShare = 5;

@@ -8,6 +8,9 @@
 
 namespace platen {
 
+// A line with a lower mean confidence counts as one that was read with low confidence.
+inline constexpr double kLowLineConfidence = 0.6;
+
 // What speaks against a page's result, in the order of DoubtKind. Nothing for a page that failed.
 //   no_text         nothing was read though `has_ink`
 //   low_confidence  at least a fifth of the lines, and two or all of them, have a mean confidence

@@ -74,7 +74,8 @@ void OcrReport::OnPage(const InputDocument& input, const PageResult& page, int o
     all.tokens += region.confidence.tokens;
   }
   char text[128];
-  std::snprintf(text, sizeof(text), " page %d: %dx%d, %zu regions, %zu lines, %d tokens, mean confidence %.3f",
+  std::snprintf(text, sizeof(text),
+                " page %d: %dx%d, %zu regions, %zu lines, %d tokens, mean confidence %.3f",
                 page.page, page.width, page.height, page.regions.size(), lines, all.tokens,
                 all.tokens > 0 ? all.mean / all.tokens : 0.0);
   Log(LogLevel::kDebug, name + text);
@@ -82,7 +83,8 @@ void OcrReport::OnPage(const InputDocument& input, const PageResult& page, int o
 
 void OcrReport::OnDocument(const FinishedDocument& document) {
   const std::string name = DisplayName(document.input.shown_name());
-  if (document.kept_earlier) {
+  // Of a document that could not be opened its failure has said so.
+  if (document.kept_earlier && !document.pages.empty()) {
     Log(LogLevel::kWarning, name + ": the outputs of an earlier run, which are complete, were kept");
   }
   if (documents_++ == 0) first_outputs_ = document.outputs;
@@ -132,11 +134,14 @@ void OcrReport::WarnOfDoubts(int64_t pages, const OcrTarget& target) const {
     Log(LogLevel::kWarning,
         "  " + NameOfPage(page.name, page.page, page.of_pages) + ": " + page.doubt.text);
   }
-  if (doubtful_.size() > kDoubtsShown) {
-    Log(LogLevel::kWarning, target.is_stdout() ? "  and more"
-                                               : "  and more; all are in " +
-                                                     JoinNames(target.dir(), "run.json"));
-  }
+  if (doubtful_.size() <= kDoubtsShown) return;
+  const std::string listed = doubtful_.size() < kDoubtsListed
+                                 ? "all"
+                                 : "the first " + Grouped(kDoubtsListed) + " doubts";
+  Log(LogLevel::kWarning,
+      "  and more" + (target.is_stdout() ? std::string()
+                                         : "; " + listed + " are in " +
+                                               JoinNames(target.dir(), "run.json")));
 }
 
 void LogSkipped(const Discovery& discovery) {

@@ -10,7 +10,6 @@
 
 #include "model/support/error.h"
 #include "model/support/folder.h"
-#include "model/support/mapped_file.h"
 #include "pipeline/failure_log.h"
 
 namespace platen {
