@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "bench/measure_kernel.h"
-#include "model/kv_cache.h"
+#include "model/ops/kv_cache.h"
 #include "model/support/bf16.h"
 
 namespace platen::bench {

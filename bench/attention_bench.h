@@ -5,7 +5,7 @@
 
 #include "bench/kernel_bench.h"
 #include "model/kernels/kernels.h"
-#include "model/vision.h"
+#include "model/families/glm_ocr/vision.h"
 
 namespace platen::bench {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/peaks.h"
-#include "model/config.h"
+#include "model/families/glm_ocr/config.h"
 #include "model/ops/linear.h"
 
 namespace platen::bench {

@@ -9,8 +9,8 @@
 #include <new>
 #include <numeric>
 
-#include "model/forward.h"
-#include "model/sequence.h"
+#include "model/engine/forward.h"
+#include "model/engine/sequence.h"
 #include "model/support/clock.h"
 
 namespace platen::bench {

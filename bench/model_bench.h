@@ -13,7 +13,7 @@
 
 #include "bench/operations.h"
 #include "bench/spread.h"
-#include "model/model.h"
+#include "model/families/model.h"
 
 namespace platen::bench {
 

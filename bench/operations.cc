@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "model/kv_cache.h"
+#include "model/ops/kv_cache.h"
 
 namespace platen::bench {
 namespace {

@@ -8,9 +8,9 @@
 #include <span>
 
 #include "bench/peaks.h"
-#include "model/config.h"
+#include "model/families/glm_ocr/config.h"
 #include "model/ops/linear.h"
-#include "model/vision.h"
+#include "model/families/glm_ocr/vision.h"
 
 namespace platen::bench {
 

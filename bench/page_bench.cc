@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "bench/page_image.h"
-#include "model/sequence.h"
+#include "model/engine/sequence.h"
 #include "model/support/error.h"
 #include "pipeline/engine_recognizer.h"
 #include "pipeline/run.h"

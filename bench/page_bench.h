@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "bench/operations.h"
-#include "model/model.h"
+#include "model/families/model.h"
 #include "pipeline/telemetry.h"
 
 namespace platen::bench {

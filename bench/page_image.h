@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "model/image.h"
+#include "model/support/image.h"
 
 namespace platen::bench {
 

@@ -3,7 +3,7 @@
 #include <cassert>
 #include <utility>
 
-#include "model/sequence.h"
+#include "model/engine/sequence.h"
 
 namespace platen {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/model.h"
+#include "model/families/model.h"
 #include "pipeline/recognizer.h"
 
 namespace platen {

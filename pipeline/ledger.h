@@ -21,7 +21,7 @@
 
 #include "model/support/folder.h"
 #include "pipeline/page_file.h"
-#include "stages/discover.h"
+#include "stages/inputs/discover.h"
 #include "stages/write_outputs.h"
 
 namespace platen {

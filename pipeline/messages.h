@@ -9,7 +9,7 @@
 #include "pipeline/page_file.h"
 #include "pipeline/recognizer.h"
 #include "stages/assemble.h"
-#include "stages/discover.h"
+#include "stages/inputs/discover.h"
 #include "stages/readers/document_reader.h"
 
 namespace platen {

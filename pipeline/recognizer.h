@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "model/engine.h"
-#include "model/image.h"
+#include "model/engine/engine.h"
+#include "model/support/image.h"
 
 namespace platen {
 

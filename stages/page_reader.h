@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "model/engine.h"
-#include "model/model.h"
-#include "model/sequence.h"
+#include "model/engine/engine.h"
+#include "model/families/model.h"
+#include "model/engine/sequence.h"
 #include "stages/assemble.h"
 
 namespace platen {

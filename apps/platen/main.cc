@@ -6,10 +6,10 @@
 #include <new>
 
 #include "apps/platen/blas_start.h"
-#include "apps/platen/commands.h"
-#include "apps/platen/exit_codes.h"
-#include "apps/platen/log.h"
-#include "apps/platen/option_table.h"
+#include "apps/platen/commands/commands.h"
+#include "apps/platen/cli/exit_codes.h"
+#include "apps/platen/cli/log.h"
+#include "apps/platen/cli/option_table.h"
 #include "model/support/error.h"
 
 namespace platen {

@@ -1,7 +1,7 @@
 // Whether there is anything to read on a page on which no text was found.
 #pragma once
 
-#include "model/image.h"
+#include "model/support/image.h"
 
 namespace platen {
 

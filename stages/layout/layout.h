@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "model/config.h"
-#include "model/image.h"
+#include "model/families/glm_ocr/config.h"
+#include "model/support/image.h"
 
 namespace platen {
 

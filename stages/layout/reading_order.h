@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "stages/layout/geometry.h"
+#include "stages/layout/classical/geometry.h"
 
 namespace platen::layout {
 

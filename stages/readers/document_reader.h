@@ -14,7 +14,7 @@
 #include <memory>
 #include <string>
 
-#include "model/image.h"
+#include "model/support/image.h"
 #include "stages/readers/file_kind.h"
 
 namespace platen {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "model/engine.h"
-#include "model/model.h"
-#include "model/sequence.h"
-#include "model/snapshot.h"
+#include "model/engine/engine.h"
+#include "model/families/model.h"
+#include "model/engine/sequence.h"
+#include "model/families/snapshot.h"
 #include "tests/support/npy.h"
 
 namespace platen::testing {

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "model/image.h"
+#include "model/support/image.h"
 #include "tests/support/npy.h"
 
 namespace platen::testing {

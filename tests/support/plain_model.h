@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "model/image_processor.h"
-#include "model/snapshot.h"
+#include "model/families/glm_ocr/image_processor.h"
+#include "model/families/snapshot.h"
 
 namespace platen::testing {
 

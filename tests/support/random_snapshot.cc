@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "model/snapshot.h"
+#include "model/families/snapshot.h"
 #include "tests/support/npy.h"
 
 namespace platen::testing {

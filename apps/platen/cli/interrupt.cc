@@ -1,0 +1,92 @@
+#include "apps/platen/cli/interrupt.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+#include "apps/platen/cli/exit_codes.h"
+
+namespace platen {
+namespace {
+
+// Written by a signal handler, read by all threads.
+std::atomic<bool> interrupted = false;
+std::atomic<int64_t> pages_in_flight = 0;
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int64_t>::is_always_lock_free);
+
+// A line made without anything a signal handler may not call.
+class HandlerLine {
+ public:
+  void Add(const char* text) {
+    const size_t length = std::min(std::strlen(text), sizeof(bytes_) - size_);
+    std::memcpy(bytes_ + size_, text, length);
+    size_ += length;
+  }
+  void Add(int64_t number) {
+    char digits[24];
+    size_t at = sizeof(digits);
+    digits[--at] = '\0';
+    do {
+      digits[--at] = static_cast<char>('0' + number % 10);
+      number /= 10;
+    } while (number > 0);
+    Add(digits + at);
+  }
+  void Write() const {
+    const ssize_t written = ::write(STDERR_FILENO, bytes_, size_);
+    (void)written;  // the terminal may be gone: that is one of the reasons for the signal
+  }
+
+ private:
+  char bytes_[160];
+  size_t size_ = 0;
+};
+
+extern "C" void OnInterrupt(int) {
+  const int code = errno;
+  HandlerLine line;
+  line.Add("\n");  // the progress line, or the terminal's ^C, stands where the cursor is
+  if (interrupted.exchange(true)) {
+    line.Add("stopped at once; the same command goes on from the pages that are finished\n");
+    line.Write();
+    _exit(kExitInterrupted);
+  }
+  const int64_t pages = pages_in_flight;
+  line.Add("stopping: ");
+  if (pages > 0) {
+    line.Add("finishing ");
+    line.Add(pages);
+    line.Add(pages == 1 ? " page in flight; " : " pages in flight; ");
+  }
+  line.Add("press Ctrl-C (or send the signal) again to stop at once\n");
+  line.Write();
+  errno = code;
+}
+
+void Catch(int signal) {
+  struct sigaction action = {};
+  action.sa_handler = OnInterrupt;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  sigaction(signal, &action, nullptr);
+}
+
+}  // namespace
+
+void CatchInterrupts() {
+  Catch(SIGINT);
+  Catch(SIGTERM);
+  struct sigaction before = {};
+  sigaction(SIGHUP, nullptr, &before);
+  if (before.sa_handler != SIG_IGN) Catch(SIGHUP);
+}
+
+bool Interrupted() { return interrupted; }
+
+void SetPagesInFlight(int64_t pages) { pages_in_flight = pages; }
+
+}  // namespace platen

@@ -1,0 +1,141 @@
+#include "apps/platen/cli/model_options.h"
+
+#include <cstdio>
+#include <iterator>
+
+#include "apps/platen/cli/hardware.h"
+#include "model/kernels/kernels.h"
+#include "model/support/error.h"
+
+namespace platen {
+
+OptionSpec PrecisionOption(const std::string& group) {
+  return {.name = "precision",
+          .type = OptionType::kChoice,
+          .default_value = "auto",
+          .value_name = "NAME",
+          .group = group,
+          .help =
+              "Arithmetic of the linear layers. f32 is the reference; int8 is several times "
+              "faster and needs a quarter of the memory; auto is int8 where the CPU has AVX2.",
+          .choices = {"auto", "f32", "int8"}};
+}
+
+OptionSpec F32GemmOption(const std::string& group) {
+  return {.name = "f32-gemm",
+          .type = OptionType::kChoice,
+          .default_value = "own",
+          .value_name = "NAME",
+          .group = group,
+          .help =
+              "Who multiplies matrices with --precision f32. own: the same bits on every CPU; "
+              "openblas: an independent check of it, its bits depend on the CPU.",
+          .choices = {"own", "openblas"}};
+}
+
+OptionSpec AttentionOption(const std::string& group) {
+  return {.name = "attention",
+          .type = OptionType::kChoice,
+          .default_value = "f32",
+          .value_name = "NAME",
+          .group = group,
+          .help =
+              "Products of the image encoder's attention. bf16 is faster on CPUs with AMX, "
+              "bf16-dot on those with AVX512_BF16 and one FMA unit of its width, such as AMD's "
+              "Zen 4; on others they are slower (platen doctor says which to take). With each "
+              "the text may differ in rare places, and is the same on every CPU.",
+          .choices = {"f32", "bf16", "bf16-dot"}};
+}
+
+namespace {
+
+std::vector<std::string> IsaChoices() {
+  std::vector<std::string> names(std::begin(kKernelNames), std::end(kKernelNames));
+  names.insert(names.begin(), "auto");
+  return names;
+}
+
+}  // namespace
+
+OptionSpec IsaOption(const std::string& group) {
+  return {.name = "isa",
+          .type = OptionType::kChoice,
+          .default_value = "auto",
+          .value_name = "NAME",
+          .group = group,
+          .help =
+              "Instruction set of the kernels. All give the same bits; auto is the fastest "
+              "this CPU can run.",
+          .choices = IsaChoices()};
+}
+
+OptionSpec ThreadsOption(const std::string& group) {
+  return {.name = "threads",
+          .type = OptionType::kInteger,
+          .default_value = "0",
+          .value_name = "N",
+          .group = group,
+          .help = "Threads of the process, all of them; 0 is one for each CPU that it may use.",
+          .min = 0,
+          .max = 1024,
+          .short_name = 'j'};
+}
+
+Precision PrecisionFrom(const Settings& settings) {
+  const std::string& name = settings.Text("precision");
+  if (settings.Text("f32-gemm") != "openblas") return PrecisionNamed(name);
+  if (name != "f32") {
+    throw Error(ErrorKind::kUsage, {"", "--f32-gemm"}, "openblas needs --precision f32");
+  }
+  return Precision::kF32OpenBlas;
+}
+
+Precision PrecisionNamed(const std::string& name) {
+  if (name == "f32") return Precision::kF32;
+  if (name == "int8") return Precision::kInt8;
+  return FindKernels("avx2") != nullptr ? Precision::kInt8 : Precision::kF32;
+}
+
+VisionAttention AttentionFrom(const Settings& settings) {
+  for (const auto attention : {VisionAttention::kBf16, VisionAttention::kBf16Dot}) {
+    if (settings.Text("attention") == VisionAttentionName(attention)) return attention;
+  }
+  return VisionAttention::kF32;
+}
+
+const KernelTable& KernelsFrom(const Settings& settings) {
+  const std::string& name = settings.Text("isa");
+  if (name == "auto") return BestKernels();
+  const KernelTable* table = FindKernels(name.c_str());
+  if (table == nullptr) {
+    throw Error(ErrorKind::kUsage, {"", "--isa"}, "this CPU cannot run " + name);
+  }
+  return *table;
+}
+
+int ThreadsFrom(const Settings& settings) {
+  const auto threads = static_cast<int>(settings.Integer("threads"));
+  return threads > 0 ? threads : AvailableCpus();
+}
+
+std::string QuotedText(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      quoted += '\\';
+      quoted += c;
+    } else if (c == '\n') {
+      quoted += "\\n";
+    } else if (byte < 0x20 || byte == 0x7F) {
+      char code[8];
+      std::snprintf(code, sizeof(code), "\\x%02x", byte);
+      quoted += code;
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "\"";
+}
+
+}  // namespace platen

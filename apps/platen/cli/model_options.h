@@ -1,0 +1,28 @@
+// Options that every command with a model shares: precision, attention, kernels, threads.
+#pragma once
+
+#include "apps/platen/cli/option_table.h"
+#include "apps/platen/cli/settings.h"
+#include "model/kernels/kernels.h"
+#include "model/ops/linear.h"
+#include "model/families/glm_ocr/vision.h"
+
+namespace platen {
+
+OptionSpec PrecisionOption(const std::string& group);
+OptionSpec F32GemmOption(const std::string& group);
+OptionSpec AttentionOption(const std::string& group);
+OptionSpec IsaOption(const std::string& group);
+OptionSpec ThreadsOption(const std::string& group);
+
+// Values of those options. Throw Error(kUsage) for what this CPU cannot run.
+Precision PrecisionFrom(const Settings& settings);
+Precision PrecisionNamed(const std::string& name);  // "auto", "f32" or "int8"
+VisionAttention AttentionFrom(const Settings& settings);
+const KernelTable& KernelsFrom(const Settings& settings);
+int ThreadsFrom(const Settings& settings);
+
+// Text in double quotes with control characters escaped, for one line of output.
+std::string QuotedText(const std::string& text);
+
+}  // namespace platen

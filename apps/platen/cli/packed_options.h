@@ -1,0 +1,34 @@
+// Options of every command with a model that say where packed weights are kept, and loading a model
+// with them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/platen/cli/option_table.h"
+#include "apps/platen/cli/settings.h"
+#include "model/families/model.h"
+#include "model/ops/linear.h"
+#include "model/checkpoint/packed_weights.h"
+
+namespace platen {
+
+OptionSpec PackedOption(const std::string& group);
+OptionSpec PackedDirOption(const std::string& group);
+
+// Files in which the snapshot's packed weights may lie, the preferred one first: in --packed-dir if
+// given, else beside the snapshot, then in the user's cache folder.
+std::vector<std::string> PackedPaths(const Settings& settings, const std::string& model_dir,
+                                     Precision precision);
+
+// From --packed and PackedPaths; messages go to the log.
+PackingOptions PackingFrom(const Settings& settings, const std::string& model_dir,
+                           Precision precision);
+
+// The snapshot in `model_dir` with the precision, kernels, attention and packed weights that the
+// settings ask for. Throws what LoadSnapshot and Model throw, and Error(kUsage) for what this CPU
+// cannot run.
+std::unique_ptr<Model> LoadModelFrom(const Settings& settings, const std::string& model_dir);
+
+}  // namespace platen

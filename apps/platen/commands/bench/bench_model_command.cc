@@ -1,0 +1,142 @@
+// platen bench model: the model's passes beside what the machine could do at most.
+
+#include <algorithm>
+#include <cstdio>
+
+#include "apps/platen/commands/bench/bench_options.h"
+#include "apps/platen/cli/exit_codes.h"
+#include "apps/platen/cli/help.h"
+#include "apps/platen/cli/model_options.h"
+#include "apps/platen/cli/hardware.h"
+#include "apps/platen/cli/thread_limit.h"
+#include "bench/model_bench.h"
+#include "model/support/error.h"
+
+namespace platen {
+namespace {
+
+const OptionTable& ModelOptions() {
+  static const OptionTable table = WithBenchOptions(
+      WithModelOptions({{.name = "phases",
+                         .type = OptionType::kChoiceList,
+                         .default_value = "vision,prefill,decode",
+                         .value_name = "LIST",
+                         .group = "Options",
+                         .help = "What to time, separated by commas.",
+                         .choices = {"vision", "prefill", "decode"}}}),
+      {.repetitions = 5,
+       .most_repetitions = 50,  // decoding goes on from repetition to repetition
+       .threads_help =
+           "Threads that work. 0: one, and where there are more CPUs also two, in turns."});
+  return table;
+}
+
+void PrintHelp() {
+  std::printf(
+      "Usage: platen bench model [options]\n\n"
+      "Times the model's passes: the encoder on one image of 256, 1024 and 4800 patches, the\n"
+      "prefill of 64 and 512 tokens, and a step of plain decoding for 1, 4, 8, 16 and 32 "
+      "sequences.\n"
+      "Beside each stands the least time this machine could take for it: all products at the peak\n"
+      "of their precision, attention at that of its values' type, every weight read once from\n"
+      "memory; the peaks are measured before and after every repetition. Sizes a model cannot "
+      "read\n"
+      "are left out.\n\n"
+      "  tools/random_snapshot.py /tmp/full      a snapshot of GLM-OCR's size, 2.7 GB, no "
+      "download\n"
+      "  platen bench model --model /tmp/full\n"
+      "%s",
+      OptionHelp(ModelOptions()).c_str());
+}
+
+std::vector<int> ThreadCounts(const Settings& settings) {
+  if (settings.Integer("threads") > 0) return {static_cast<int>(settings.Integer("threads"))};
+  return AvailableCpus() > 1 ? std::vector<int>{1, 2} : std::vector<int>{1};
+}
+
+bench::ModelBenchOptions OptionsFrom(const Settings& settings) {
+  using bench::ModelPhase;
+  bench::ModelBenchOptions options;
+  options.repetitions = static_cast<int>(settings.Integer("repetitions"));
+  options.threads = ThreadCounts(settings);
+  options.phases.clear();
+  const std::vector<std::string> wanted = settings.List("phases");
+  for (const ModelPhase phase : {ModelPhase::kVision, ModelPhase::kPrefill, ModelPhase::kDecode}) {
+    if (std::find(wanted.begin(), wanted.end(), PhaseName(phase)) != wanted.end()) {
+      options.phases.push_back(phase);
+    }
+  }
+  return options;
+}
+
+const char* UnitOf(bench::ModelPhase phase) {
+  static constexpr const char* kUnits[] = {"patches", "tokens", "sequences"};
+  return kUnits[static_cast<size_t>(phase)];
+}
+
+nlohmann::ordered_json RowJson(const bench::ModelRow& row) {
+  nlohmann::ordered_json json = {
+      {"phase", PhaseName(row.phase)}, {"size", row.size}, {"unit", UnitOf(row.phase)}};
+  if (row.context > 0) json["context"] = row.context;
+  json["threads"] = row.threads;
+  json["seconds"] = ToJson(row.seconds);
+  json["per_second"] = row.per_second;
+  json["limit_seconds"] = row.limit_seconds;
+  json["bound"] = row.bound;
+  json["share"] = row.share;
+  json["peaks"] = ToJson(row.peaks);
+  if (row.busy_neighbour.has_value()) json["busy_neighbour"] = *row.busy_neighbour;
+  return json;
+}
+
+void PrintRows(const std::vector<bench::ModelRow>& rows, const Model& model) {
+  std::printf(
+      "%s, kernels %s; seconds of one pass, limit at the peaks measured beside it; busy:\n"
+      "repetitions after which something else kept the same physical core busy\n",
+      PrecisionName(model.precision()), model.kernels().name);
+  std::printf("%-8s %5s %-9s %7s %9s %21s %10s %9s %6s  %-7s %5s\n", "phase", "size", "", "threads",
+              "seconds", "(min .. max)", "per second", "limit", "share", "bound", "busy");
+  for (const bench::ModelRow& row : rows) {
+    std::printf("%-8s %5lld %-9s %7d %9.4f %10.4f ..%9.4f %10.1f %9.4f %6.3f  %-7s %5s\n",
+                PhaseName(row.phase), static_cast<long long>(row.size), UnitOf(row.phase),
+                row.threads, row.seconds.median, row.seconds.min, row.seconds.max, row.per_second,
+                row.limit_seconds, row.share, row.bound.c_str(),
+                row.busy_neighbour ? std::to_string(*row.busy_neighbour).c_str() : "-");
+  }
+  for (const int threads : {1, 2}) {
+    const auto last = std::find_if(rows.rbegin(), rows.rend(),
+                                   [threads](const auto& row) { return row.threads == threads; });
+    if (last == rows.rend()) continue;
+    std::printf("peaks of %d thread%s, last row: %s\n", threads, threads == 1 ? "" : "s",
+                PeaksText(last->peaks).c_str());
+  }
+}
+
+}  // namespace
+
+int RunBenchModel(const Words& words) {
+  const Settings settings = ParseSettings(ModelOptions(), words);
+  if (settings.Flag("help")) {
+    PrintHelp();
+    return kExitDone;
+  }
+  if (!settings.positional().empty()) {
+    throw Error(ErrorKind::kUsage, {"", settings.positional()[0]},
+                "bench model takes no arguments");
+  }
+  const bench::ModelBenchOptions options = OptionsFrom(settings);
+  LimitThreads(*std::max_element(options.threads.begin(), options.threads.end()));
+  const std::unique_ptr<Model> model = LoadBenchModel(settings);
+  const std::vector<bench::ModelRow> rows = bench::RunModelBench(*model, options);
+  if (!settings.Flag("json")) {
+    PrintRows(rows, *model);
+    return kExitDone;
+  }
+  nlohmann::ordered_json json = BenchConditions(settings, model.get());
+  json["rows"] = nlohmann::ordered_json::array();
+  for (const bench::ModelRow& row : rows) json["rows"].push_back(RowJson(row));
+  std::printf("%s\n", json.dump(1).c_str());
+  return kExitDone;
+}
+
+}  // namespace platen

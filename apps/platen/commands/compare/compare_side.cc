@@ -1,0 +1,53 @@
+#include "apps/platen/commands/compare/compare_side.h"
+
+#include "apps/platen/cli/model_options.h"
+#include "apps/platen/commands/ocr/ocr_options.h"
+#include "apps/platen/cli/packed_options.h"
+#include "model/families/glm_ocr/linears.h"
+#include "model/support/clock.h"
+#include "pipeline/telemetry.h"
+
+namespace platen {
+namespace {
+
+PageReaderOptions ReaderOptions(const Settings& settings, const Model& model) {
+  PageReaderOptions options;
+  options.reading = model.config().reading;
+  options.reading.granularity = GranularityFrom(settings, options.reading);
+  options.task = settings.Text("task");
+  options.text_height = settings.Number("text-height");
+  options.max_new_tokens = static_cast<int>(settings.Integer("max-new-tokens"));
+  options.kv_cache_bytes = settings.Integer("kv-cache-mib") << 20;
+  return options;
+}
+
+}  // namespace
+
+PageReading Side::Read(const WalkedPage& page) {
+  const int64_t start_ns = MonotonicNs();
+  const double start_core_s = ProcessCpuSeconds();
+  PageReading reading = reader->Read(page.image, page.layout);
+  report.wall_s += SecondsSince(start_ns);
+  report.core_s += ProcessCpuSeconds() - start_core_s;
+  return reading;
+}
+
+Side LoadSide(const Settings& settings, const CompareSide& chosen, const QuantizationPlan* plan) {
+  const int64_t start_ns = MonotonicNs();
+  auto snapshot = std::make_unique<Snapshot>(LoadSnapshot(chosen.model));
+  if (plan != nullptr) snapshot->config.quantization = *plan;
+  Side side;
+  // Packed files hold the snapshot's own groups.
+  const PackingOptions packing =
+      plan == nullptr ? PackingFrom(settings, chosen.model, chosen.precision) : PackingOptions{};
+  side.model = std::make_unique<Model>(std::move(snapshot), KernelsFrom(settings), chosen.precision,
+                                       packing);
+  side.reader = std::make_unique<PageReader>(*side.model, ReaderOptions(settings, *side.model));
+  side.report.model = chosen.model;
+  side.report.precision = PrecisionName(chosen.precision);
+  side.report.weight_bytes = PackedWeightBytes(*side.model);
+  side.report.load_s = SecondsSince(start_ns);
+  return side;
+}
+
+}  // namespace platen

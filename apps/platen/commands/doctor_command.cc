@@ -1,0 +1,255 @@
+// platen doctor: what this machine offers and what will be used.
+
+#include <stdio.h>  // jpeglib.h needs FILE
+
+#include <jpeglib.h>
+#include <png.h>
+#include <tbb/version.h>
+#include <tiffio.h>
+#include <unistd.h>
+#include <webp/decode.h>
+
+#include <boost/version.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <opencv2/core/version.hpp>
+#include <sstream>
+
+#include "apps/platen/blas_start.h"
+#include "apps/platen/commands/commands.h"
+#include "apps/platen/cli/exit_codes.h"
+#include "apps/platen/cli/hardware.h"
+#include "apps/platen/cli/help.h"
+#include "apps/platen/cli/locate.h"
+#include "apps/platen/cli/model_options.h"
+#include "apps/platen/cli/packed_options.h"
+#include "apps/platen/cli/settings.h"
+#include "bench/peaks.h"
+#include "model/kernels/kernels.h"
+#include "model/ops/open_blas.h"
+#include "model/checkpoint/packed_weights.h"
+#include "model/families/snapshot.h"
+#include "model/support/container_limits.h"
+#include "model/support/error.h"
+
+namespace platen {
+namespace {
+
+const OptionTable& DoctorOptions() {
+  static const OptionTable table = {
+      {.name = "model", .value_name = "DIR", .group = "Options",
+       .help = "Snapshot folder to check; without it the bundled model.",
+       .environment = "PLATEN_MODEL"},
+      PrecisionOption("Options"),
+      PackedDirOption("Options"),
+      {.name = "help", .type = OptionType::kFlag, .default_value = "false",
+       .group = "Options", .help = "Show this help.", .short_name = 'h'},
+  };
+  return table;
+}
+
+void Row(const char* name, const std::string& value) {
+  std::printf("%-14s %s\n", name, value.c_str());
+}
+
+std::string Joined(const std::vector<std::string>& items) {
+  std::string text;
+  for (const std::string& item : items) text += (text.empty() ? "" : " ") + item;
+  return text.empty() ? "none" : text;
+}
+
+std::string Gibibytes(int64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.1f GiB", static_cast<double>(bytes) / (1 << 30));
+  return text;
+}
+
+std::string FindOnPath(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string candidate = folder + "/" + program;
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return "";
+}
+
+// What the container takes away, if anything.
+std::string ContainerNote() {
+  const ContainerLimits limits = ReadContainerLimits();
+  std::string note;
+  if (limits.memory_bytes) note += "; its container may use " + Gibibytes(*limits.memory_bytes);
+  if (limits.cpus) {
+    char text[48];
+    std::snprintf(text, sizeof(text), "%s %.2f CPUs", note.empty() ? "; its container may use" : " and",
+                  *limits.cpus);
+    note += text;
+  }
+  return note;
+}
+
+void PrintMachine() {
+  Row("cpu", CpuName());
+  Row("features", Joined(CpuFeatures()));
+  std::vector<std::string> usable;
+  for (const char* name : kKernelNames) {
+    if (FindKernels(name) != nullptr) usable.emplace_back(name);
+  }
+  Row("kernels", std::string(BestKernels().name) + " (usable: " + Joined(usable) + ")");
+  if (BestKernels().s8_orders[0].name != nullptr) {
+    Row("weights", std::string(BestKernels().s8_orders[0].name) + " (the faster of two ways here)");
+  }
+  Row("threads", std::to_string(AvailableCpus()) + " by default (CPUs this process may use)");
+  Row("memory", Gibibytes(TotalMemoryBytes()) + ", " + Gibibytes(AvailableMemoryBytes()) +
+                    " available" + ContainerNote());
+}
+
+// How OpenBLAS came to the core type it runs as.
+std::string BlasCoreReason(const std::string& core) {
+  const std::string asked = BlasCoreAskedFor();
+  const std::string former = BlasCoreBeforeCorrection();
+  const std::string better = BetterOpenBlasCore(core);
+  const std::string advice = better.empty() ? "" : "; warning: " + better + " is faster here";
+  if (asked.empty()) return "its own choice" + advice;
+  if (core != asked) return "warning: OPENBLAS_CORETYPE asks for " + asked + " in vain";
+  return (former.empty() ? "from OPENBLAS_CORETYPE" : "corrected, its own choice was " + former) +
+         advice;
+}
+
+// Version and core type, and whether platen may use it.
+void PrintOpenBlas() {
+  const OpenBlasInfo info = DescribeOpenBlas();
+  Row("OpenBLAS",
+      info.version + ", core type " + info.core + " (" + BlasCoreReason(info.core) + ")");
+  if (info.threads != 1) {
+    Row("", "warning: it has " + std::to_string(info.threads) + " threads of its own");
+  }
+  constexpr int64_t kColumns = 256, kDepth = 1536;
+  const std::string dependence = FindRowDependence(MultiplyWithOpenBlas, kColumns, kDepth,
+                                                   OpenBlasRowsFor(kColumns, kDepth));
+  Row("", dependence.empty() ? "--f32-gemm openblas can be used: results do not depend on the batch"
+                             : "--f32-gemm openblas is refused, results depend on the batch: " +
+                                   dependence);
+}
+
+std::string Rate(const char* format, double rate, const std::string& instruction) {
+  char text[48];
+  std::snprintf(text, sizeof(text), format, rate);
+  return std::string(text) + (instruction.empty() ? "" : " (" + instruction + ")");
+}
+
+// Which --attention is fast here.
+std::string AttentionAdvice(const bench::Peaks& peaks) {
+  constexpr double kWorthIt = 1.5;
+  if (peaks.bf16_gflops < kWorthIt * peaks.f32_gflops) {
+    return "f32; the bf16 forms would be no faster here";
+  }
+  const bool amx = peaks.bf16_instruction == "tdpbf16ps";
+  return std::string("f32 by default; --attention ") + (amx ? "bf16" : "bf16-dot") +
+         " is faster here (" + peaks.bf16_instruction + ")";
+}
+
+// What one core can do at most; about a second. Warns of what makes the program slow.
+void PrintSpeed() {
+  const bench::Peaks peaks = bench::MeasurePeaks(BestKernels().name, /*memory=*/true);
+  Row("int8 peak", Rate("%.0f GOPS a core", peaks.int8_gops, peaks.int8_instruction));
+  Row("f32 peak", Rate("%.0f GFLOPS a core", peaks.f32_gflops, peaks.f32_instruction));
+  Row("bf16 peak", peaks.bf16_instruction.empty()
+                       ? "no instructions"
+                       : Rate("%.0f GFLOPS a core", peaks.bf16_gflops, peaks.bf16_instruction));
+  Row("memory read", Rate("%.1f GB/s by one core", peaks.dram_gbytes_per_s, ""));
+  Row("attention", AttentionAdvice(peaks));
+  if (bench::NeighbourIsBusy().value_or(false)) {
+    Row("note", "something else keeps this CPU core busy just now: int8 products are slower");
+  }
+  if (FindKernels("avx2") == nullptr) {
+    Row("warning", "this CPU has no AVX2: reading is many times slower than on any CPU since 2013");
+  }
+  // A decoding step reads every weight once: 0.5 GB for GLM-OCR in int8.
+  constexpr double kSlowMemory = 4;
+  if (peaks.dram_gbytes_per_s < kSlowMemory) {
+    Row("warning", "memory is slow just now; other programs may be using it");
+  }
+}
+
+void PrintLibraries() {
+  Row("oneTBB", TBB_runtime_version());
+  Row("OpenCV", CV_VERSION);
+  PrintOpenBlas();
+  Row("Boost", BOOST_LIB_VERSION);
+  Row("JSON", std::to_string(NLOHMANN_JSON_VERSION_MAJOR) + "." +
+                  std::to_string(NLOHMANN_JSON_VERSION_MINOR) + "." +
+                  std::to_string(NLOHMANN_JSON_VERSION_PATCH));
+  Row("libjpeg", std::to_string(JPEG_LIB_VERSION));
+  Row("libpng", png_get_libpng_ver(nullptr));
+  const std::string tiff = TIFFGetVersion();
+  Row("libtiff", tiff.substr(0, tiff.find('\n')));
+  const int webp = WebPGetDecoderVersion();
+  Row("libwebp", std::to_string(webp >> 16) + "." + std::to_string((webp >> 8) & 255) + "." +
+                     std::to_string(webp & 255));
+}
+
+// True if PDF files can be read.
+bool PrintPoppler() {
+  const std::string info = FindOnPath("pdfinfo"), render = FindOnPath("pdftoppm");
+  const bool found = !info.empty() && !render.empty();
+  Row("PDF", found ? render : "pdfinfo or pdftoppm is missing: install poppler-utils to read PDF");
+  return found;
+}
+
+// Where the packed weights lie and whether a run would use them.
+void PrintPacked(const Settings& settings, const Snapshot& snapshot) {
+  using Kind = PackedState::Kind;
+  const Precision precision = PrecisionNamed(settings.Text("precision"));
+  for (const std::string& path : PackedPaths(settings, snapshot.dir, precision)) {
+    const PackedState state = StateOfPacked(path, snapshot, precision);
+    if (state.kind == Kind::kAbsent) continue;
+    Row("packed", path + (state.kind == Kind::kCurrent
+                              ? ": current, " + Gibibytes(static_cast<int64_t>(state.bytes))
+                              : ": not usable: " + state.reason));
+    if (state.kind == Kind::kCurrent) return;
+  }
+  Row("packed", WorthKeeping(snapshot.checkpoint, precision)
+                    ? "none yet; the first run writes the weights packed to a file"
+                    : "none; these weights are packed at every start");
+}
+
+bool PrintModel(const Settings& settings) {
+  try {
+    const std::string dir = LocateModel(settings.Text("model"));
+    const Snapshot snapshot = LoadSnapshot(dir);
+    Row("model", dir + ": usable, reads by " +
+                     GranularityName(snapshot.config.reading.granularity));
+    PrintPacked(settings, snapshot);
+    return true;
+  } catch (const Error& e) {
+    Row("model", std::string("not usable: ") + e.what());
+    return false;
+  }
+}
+
+}  // namespace
+
+int RunDoctorCommand(const Words& words) {
+  const Settings settings = ParseSettings(DoctorOptions(), words);
+  if (settings.Flag("help")) {
+    std::printf(
+        "Usage: platen doctor [options]\n\n"
+        "Shows what this machine offers, how fast it is just now, and what platen will use. Takes a\n"
+        "second or two. Exit code 3 if the model cannot be used.\n%s",
+        OptionHelp(DoctorOptions()).c_str());
+    return kExitDone;
+  }
+  if (!settings.positional().empty()) {
+    throw Error(ErrorKind::kUsage, {"", settings.positional()[0]}, "doctor takes no arguments");
+  }
+  Row("platen", PLATEN_VERSION);
+  PrintMachine();
+  PrintSpeed();
+  PrintLibraries();
+  PrintPoppler();
+  return PrintModel(settings) ? kExitDone : kExitEnvironment;
+}
+
+}  // namespace platen

@@ -1,0 +1,338 @@
+// platen ocr: the main job.
+
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+
+#include "apps/platen/commands/commands.h"
+#include "apps/platen/cli/exit_codes.h"
+#include "apps/platen/cli/help.h"
+#include "apps/platen/cli/inputs.h"
+#include "apps/platen/cli/interrupt.h"
+#include "apps/platen/cli/locate.h"
+#include "apps/platen/cli/log.h"
+#include "apps/platen/cli/model_options.h"
+#include "apps/platen/commands/ocr/ocr_options.h"
+#include "apps/platen/commands/ocr/ocr_report.h"
+#include "apps/platen/commands/ocr/ocr_target.h"
+#include "apps/platen/cli/packed_options.h"
+#include "apps/platen/cli/progress_line.h"
+#include "apps/platen/commands/ocr/resources.h"
+#include "apps/platen/commands/ocr/run_json.h"
+#include "apps/platen/cli/thread_limit.h"
+#include "model/engine/engine.h"
+#include "model/kernels/kernels.h"
+#include "model/families/model.h"
+#include "model/ops/open_blas.h"
+#include "model/families/reading_config.h"
+#include "model/support/clock.h"
+#include "model/support/error.h"
+#include "model/support/grouped.h"
+#include "model/support/hash.h"
+#include "pipeline/engine_recognizer.h"
+#include "pipeline/model_id.h"
+#include "pipeline/run.h"
+
+namespace platen {
+namespace {
+
+void PrintHelp() {
+  std::printf(
+      "Usage: platen ocr INPUT... [-o DIR] [options]\n"
+      "\n"
+      "Reads images (PNG, JPEG, TIFF, WebP, BMP, PNM) and PDF files and writes the text of each as\n"
+      "DIR/<name of the input>.txt, .md and .json; without -o the text is printed. INPUT is a file, a\n"
+      "folder (read with everything below it), a pattern such as 'scans/*.tif', or - for standard\n"
+      "input: an image, a PDF, or a list of names. DIR/run.json reports what was done and what it\n"
+      "cost, DIR/failures.jsonl what failed. The same command again skips what is finished and tries\n"
+      "again what failed.\n"
+      "\n"
+      "  platen ocr page.png\n"
+      "  platen ocr scans -o text\n"
+      "  platen ocr book.pdf --pages 1-20 --format txt -o text\n"
+      "  find /archive -name '*.tif' -print0 | platen ocr - --input-root /archive -o text\n"
+      "%s\n"
+      "Values in brackets are defaults. Command line > environment > configuration file > default.\n",
+      OptionHelp(OcrOptions()).c_str());
+}
+
+// What there is to do: everything that can be refused is refused here, before anything is written or
+// read and before the model is loaded.
+struct Job {
+  explicit Job(const Settings& settings) : target(settings) {}
+  OcrTarget target;
+  std::unique_ptr<SpooledInput> standard_input;
+  Discovery discovery;
+};
+
+std::unique_ptr<Job> FindWork(const Settings& settings) {
+  RequireInputs(settings, "ocr");
+  if (!settings.Text("pages").empty()) ParsePageRanges(settings.Text("pages"));
+  auto job = std::make_unique<Job>(settings);
+  InputSpec spec;
+  spec.output_dir = job->target.dir();
+  spec.input_root = settings.Text("input-root");
+  spec.formats = job->target.formats();
+  job->standard_input = AddNamedInputs(settings, spec);
+  job->discovery = DiscoverDocuments(spec);
+  RequireDocuments(job->discovery);
+  const size_t documents = job->discovery.documents.size();
+  if (!job->target.was_named() && documents > 1) {
+    throw Error(ErrorKind::kUsage, {},
+                "say where to write " + Counted(documents, "document") +
+                    ": -o DIR (or -o - to print them all)");
+  }
+  return job;
+}
+
+// Before the model is loaded, which may take long. Its own file says what it was trained for.
+void CheckGranularity(const Settings& settings) {
+  if (settings.Text("granularity") == "auto") return;
+  const std::string dir = LocateModel(settings.Text("model"));
+  GranularityFrom(settings, ReadReadingConfig(dir + "/platen.json"));
+}
+
+struct LoadedModel {
+  std::unique_ptr<Model> model;
+  std::unique_ptr<Engine> engine;
+  std::string dir;
+  std::string id;
+  double wall_s = 0;
+  double cpu_s = 0;
+};
+
+LoadedModel LoadModel(const Settings& settings, int64_t kv_cache_bytes) {
+  const int64_t start_ns = MonotonicNs();
+  const double start_cpu_s = ProcessCpuSeconds();
+  LoadedModel loaded;
+  loaded.dir = LocateModel(settings.Text("model"));
+  loaded.model = LoadModelFrom(settings, loaded.dir);
+  loaded.id = ModelId(*loaded.model);
+  EngineOptions options;
+  options.draft_length = static_cast<int>(settings.Integer("draft-length"));
+  options.adaptive_drafts = settings.Text("draft-policy") == "adaptive";
+  options.kv_cache_bytes = kv_cache_bytes;
+  loaded.engine = std::make_unique<Engine>(*loaded.model, options);
+  loaded.wall_s = SecondsSince(start_ns);
+  loaded.cpu_s = ProcessCpuSeconds() - start_cpu_s;
+  return loaded;
+}
+
+void WarnOfUntrainedTask(const ReadingConfig& reading, const std::string& task) {
+  const auto& tasks = reading.tasks;
+  if (tasks.empty() || std::find(tasks.begin(), tasks.end(), task) != tasks.end()) return;
+  Log(LogLevel::kWarning, "this model was not trained for --task " + task +
+                              "; expect nothing useful (a GLM-OCR snapshot reads text, tables and "
+                              "formulas)");
+}
+
+// Everything that results depend on, as shown in the outputs.
+std::vector<std::pair<std::string, std::string>> ResultSettings(const Settings& settings,
+                                                                const LoadedModel& loaded,
+                                                                const ReadingConfig& reading) {
+  std::vector<std::pair<std::string, std::string>> shown = {
+      {"platen", PLATEN_VERSION},
+      {"model", loaded.id},
+      {"task", settings.Text("task")},
+      {"granularity", GranularityName(reading.granularity)},
+      {"precision", PrecisionName(loaded.model->precision())},
+      {"attention", VisionAttentionName(loaded.model->vision_attention())}};
+  if (loaded.model->precision() == Precision::kF32OpenBlas) {
+    const OpenBlasInfo info = DescribeOpenBlas();
+    shown.emplace_back("open_blas", info.version + " " + info.core);
+  }
+  for (const char* name : {"text-height", "repetition-penalty", "max-new-tokens", "dpi",
+                           "max-pixels", "composite-alpha"}) {
+    shown.emplace_back(ConfigKey(name), settings.Text(name));
+  }
+  return shown;
+}
+
+std::string FingerprintOf(const std::vector<std::pair<std::string, std::string>>& settings) {
+  Hasher hasher;
+  for (const auto& [name, value] : settings) {
+    hasher.Add(name);
+    hasher.Add(value);
+    if (name != "dpi") continue;
+    // Chosen pages stood here in version 0.1, whose results of whole documents still count.
+    hasher.Add("pages");
+    hasher.Add("");
+  }
+  return hasher.Hex();
+}
+
+RunOptions MakeRunOptions(const Settings& settings, const LoadedModel& loaded,
+                          const ReadingConfig& reading, const Resources& resources) {
+  RunOptions options;
+  options.version = PLATEN_VERSION;
+  options.model_id = loaded.id;
+  options.settings = ResultSettings(settings, loaded, reading);
+  if (!settings.Text("pages").empty()) {
+    options.source.pages = ParsePageRanges(settings.Text("pages"));
+  }
+  options.source.force = settings.Flag("force");
+  options.page = {reading.granularity, settings.Text("task"), reading.scripts};
+  options.threads = resources.threads;
+  options.slots = resources.slots;
+  options.pixels = resources.pixels;
+  options.patch_budget = static_cast<int>(settings.Integer("batch-patches"));
+  options.row_budget = static_cast<int>(settings.Integer("batch-rows"));
+  options.trace_path = settings.Text("trace");
+  return options;
+}
+
+PageTools MakePageTools(const LayoutDetector& detector, const ReadingConfig& reading,
+                        double text_height) {
+  PageTools tools;
+  tools.segment = [&detector](Image& page) {
+    PageLayout layout = detector.Detect(page);
+    if (layout.rotation != 0) page = RotatePage(page, layout.rotation);
+    return layout;
+  };
+  tools.crop = [reading, text_height](const Image& page, const PageLayout& layout) {
+    return MakeCrops(page, layout, reading, text_height);
+  };
+  return tools;
+}
+
+int ExitCodeOf(const RunReport& report, bool fail_on_doubtful) {
+  if (report.interrupted) return kExitInterrupted;
+  const bool failed = report.totals.pages_failed > 0 || report.totals.documents_failed > 0;
+  const bool doubtful = fail_on_doubtful && report.totals.pages_doubtful > 0;
+  return failed || doubtful ? kExitSomeFailed : kExitDone;
+}
+
+const char* ResultName(const RunReport& report, int exit_code) {
+  if (exit_code == kExitInterrupted) return "interrupted";
+  if (exit_code == kExitDone) return "done";
+  const bool failed = report.totals.pages_failed > 0 || report.totals.documents_failed > 0;
+  return failed ? "some pages failed" : "some pages are doubtful";
+}
+
+// A model and what is around it, from the settings to the engine behind the graph.
+struct Reader {
+  Reader(const Settings& settings, const Resources& resources)
+      : loaded(LoadModel(settings, resources.kv_cache_bytes)),
+        reading(loaded.model->config().reading),
+        detector(MakeClassicalDetector()) {
+    reading.granularity = GranularityFrom(settings, reading);
+    WarnOfUntrainedTask(reading, settings.Text("task"));
+    RecognitionOptions recognition;
+    recognition.task_text = reading.prompts.at(settings.Text("task"));
+    recognition.max_new_tokens = static_cast<int>(settings.Integer("max-new-tokens"));
+    recognition.repetition_penalty = static_cast<float>(settings.Number("repetition-penalty"));
+    recognizer = std::make_unique<EngineRecognizer>(*loaded.model, *loaded.engine, recognition);
+  }
+
+  LoadedModel loaded;
+  ReadingConfig reading;
+  std::unique_ptr<LayoutDetector> detector;
+  std::unique_ptr<EngineRecognizer> recognizer;
+};
+
+SinkObservers ObserversOf(OcrReport& report, OcrTarget& target) {
+  SinkObservers observers;
+  observers.failure = [&report](const Failure& failure) { report.OnFailure(failure); };
+  observers.page = [&report](const InputDocument& input, const PageResult& page, int of_pages) {
+    report.OnPage(input, page, of_pages);
+  };
+  observers.document = [&report, &target](const FinishedDocument& document) {
+    report.OnDocument(document);
+    if (target.is_stdout()) target.Print(document);
+  };
+  return observers;
+}
+
+void LogStart(const Job& job, const Reader& reader, const Resources& resources) {
+  LogSkipped(job.discovery);
+  const Model& model = *reader.loaded.model;
+  Log(job.target.is_stdout() ? LogLevel::kDebug : LogLevel::kInfo,
+      "reading " + Counted(job.discovery.documents.size(), "document") + " with " +
+          reader.loaded.dir + " (" + PrecisionName(model.precision()) + ", " +
+          model.kernels().name + ", " + Counted(resources.threads, "thread") + ")");
+  Log(LogLevel::kDebug, "model " + reader.loaded.id + " loaded in " +
+                            std::to_string(reader.loaded.wall_s) + " s; " +
+                            Counted(resources.slots, "slot") + ", attention cache " +
+                            Grouped(resources.kv_cache_bytes >> 20) + " MiB of " +
+                            Grouped(resources.memory_bytes >> 20) + " MiB memory");
+}
+
+// Reads the job's documents; the report is complete when it returns.
+int ReadDocuments(const Settings& settings, Job& job) {
+  const auto started = std::chrono::system_clock::now();
+  const Resources resources = ResourcesFrom(settings);
+  LimitThreads(resources.threads);
+  Reader reader(settings, resources);
+  DateMessages();
+  LogStart(job, reader, resources);
+
+  OcrReport report;
+  ProgressLine line(settings.Number("progress-interval"), settings.Flag("quiet"));
+  const ReadLimits limits = ReadLimitsFrom(settings);
+  const RunTools tools{
+      [limits](const std::string& path) { return DocumentReader::Open(path, limits); },
+      MakePageTools(*reader.detector, reader.reading, settings.Number("text-height")),
+      *reader.recognizer,
+      Interrupted,
+      [&line](const Progress& progress) {
+        SetPagesInFlight(progress.pages_in_flight());
+        line.Show(progress);
+      },
+      ObserversOf(report, job.target)};
+  const RunOptions options = MakeRunOptions(settings, reader.loaded, reader.reading, resources);
+  Ledger ledger(job.target.dir(), {FingerprintOf(options.settings), job.target.formats()});
+  if (ledger.damaged_records() > 0) {
+    Log(LogLevel::kWarning, DisplayName(job.target.dir()) + "/.platen/ledger.jsonl: " +
+                                Counted(ledger.damaged_records(), "damaged line") + ", ignored");
+  }
+  const RunReport run = Run(options, tools, ledger, std::move(job.discovery.documents));
+  line.Finish();
+
+  const int exit_code = ExitCodeOf(run, settings.Text("fail-on") == "doubtful");
+  const RunFacts facts{settings,          options,
+                       run,               reader.loaded.dir,
+                       reader.loaded.model->packed_path(),
+                       reader.loaded.model->kernels().name,
+                       reader.loaded.wall_s,
+                       reader.loaded.cpu_s,
+                       job.discovery,     report.doubtful(),
+                       started,           ResultName(run, exit_code)};
+  WriteFileAtomically(ledger.root(), "run.json", RunJson(facts), ledger.temporary());
+  if (!run.trace_error.empty()) Log(LogLevel::kWarning, run.trace_error);
+  report.WarnOfDoubts(run.totals.pages_doubtful, job.target);
+  if (settings.Flag("quiet") || job.target.is_stdout()) return exit_code;
+  std::printf("%s%s", report.Summary(run).c_str(),
+              report.WhereResultsAre(run, job.target.dir()).c_str());
+  return exit_code;
+}
+
+}  // namespace
+
+int RunOcrCommand(const Words& words) {
+  const Settings settings = ParseSettings(OcrOptions(), words);
+  if (settings.Flag("help")) {
+    PrintHelp();
+    return kExitDone;
+  }
+  SetLogLevel(settings.Flag("verbose") ? "debug"
+              : settings.Flag("quiet") && settings.IsDefault("log-level")
+                  ? "warning"
+                  : settings.Text("log-level"));
+  try {
+    const std::unique_ptr<Job> job = FindWork(settings);
+    CheckGranularity(settings);
+    CatchInterrupts();  // until here there is nothing that an interrupt could leave undone
+    job->target.Prepare();
+    KeepOpenCvSingleThreaded();
+    return ReadDocuments(settings, *job);
+  } catch (const ReaderGone&) {  // as any filter ends
+    ::signal(SIGPIPE, SIG_DFL);
+    ::raise(SIGPIPE);
+    return kExitEnvironment;
+  }
+}
+
+}  // namespace platen

@@ -1,0 +1,161 @@
+#include "apps/platen/commands/ocr/ocr_report.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "apps/platen/cli/inputs.h"
+#include "apps/platen/cli/log.h"
+#include "apps/platen/commands/ocr/run_json.h"
+#include "model/support/grouped.h"
+#include "stages/formats/page_result.h"
+#include "stages/inputs/input_names.h"
+
+namespace platen {
+namespace {
+
+// "a.tif", or "a.tif page 3" of a document that has more than one.
+std::string NameOfPage(const std::string& name, int page, int of_pages) {
+  return page > 0 && of_pages != 1 ? name + " page " + std::to_string(page) : name;
+}
+
+std::string Extension(const std::string& path) {
+  const size_t dot = path.rfind('.');
+  return dot == std::string::npos ? path : path.substr(dot);
+}
+
+std::string Join(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+std::string DocumentsLine(const RunReport& report) {
+  const Progress& t = report.totals;
+  std::vector<std::string> parts = {Counted(t.documents_read, "document") + " read"};
+  if (t.documents_skipped > 0) parts.push_back(Grouped(t.documents_skipped) + " finished before");
+  if (t.documents_failed > 0) parts.push_back(Grouped(t.documents_failed) + " failed");
+  if (t.documents_not_read() > 0) parts.push_back(Grouped(t.documents_not_read()) + " not read");
+  return Join(parts);
+}
+
+std::string PagesLine(const RunReport& report) {
+  const Progress& t = report.totals;
+  std::vector<std::string> parts = {Counted(t.pages_read, "page") + " read"};
+  if (t.pages_failed > 0) parts.push_back(Grouped(t.pages_failed) + " failed");
+  if (t.pages_resumed > 0) {
+    parts.push_back(Grouped(t.pages_resumed) + " taken from an earlier run");
+  }
+  char time[48];
+  std::snprintf(time, sizeof(time), "%.1f s", report.wall_s);
+  std::string line = Join(parts) + "; " + time;
+  if (t.pages_read > 0) {
+    line += ", " + Grouped(static_cast<int64_t>(PagesPerCoreHour(report))) + " pages per core-hour";
+  }
+  return line;
+}
+
+}  // namespace
+
+void OcrReport::OnFailure(const Failure& failure) {
+  Log(LogLevel::kWarning,
+      NameOfPage(failure.name, failure.page, failure.of_pages) + ": " + failure.error);
+}
+
+void OcrReport::OnPage(const InputDocument& input, const PageResult& page, int of_pages) {
+  const std::string name = DisplayName(input.shown_name());
+  for (const Doubt& doubt : page.doubts) {
+    if (doubtful_.size() < kDoubtsListed) doubtful_.push_back({name, page.page, of_pages, doubt});
+  }
+  size_t lines = 0;
+  Confidence all;
+  for (const RegionResult& region : page.regions) {
+    lines += region.lines.size();
+    all.mean += region.confidence.mean * region.confidence.tokens;
+    all.tokens += region.confidence.tokens;
+  }
+  char text[128];
+  std::snprintf(text, sizeof(text),
+                " page %d: %dx%d, %zu regions, %zu lines, %d tokens, mean confidence %.3f",
+                page.page, page.width, page.height, page.regions.size(), lines, all.tokens,
+                all.tokens > 0 ? all.mean / all.tokens : 0.0);
+  Log(LogLevel::kDebug, name + text);
+}
+
+void OcrReport::OnDocument(const FinishedDocument& document) {
+  const std::string name = DisplayName(document.input.shown_name());
+  // Of a document that could not be opened its failure has said so.
+  if (document.kept_earlier && !document.pages.empty()) {
+    Log(LogLevel::kWarning, name + ": the outputs of an earlier run, which are complete, were kept");
+  }
+  if (documents_++ == 0) first_outputs_ = document.outputs;
+  std::string line = name + ": " + Counted(document.pages.size(), "page");
+  for (const WrittenFile& output : document.outputs) {
+    line += ", " + DisplayName(output.path) + " (" + Counted(output.bytes, "byte") + ")";
+  }
+  Log(LogLevel::kDebug, line);
+}
+
+std::string OcrReport::Summary(const RunReport& report) const {
+  const Progress& t = report.totals;
+  if (t.documents_skipped == t.documents_total) {
+    return "nothing to do: " +
+           (t.documents_total == 1 ? std::string("the document was")
+                                   : "all " + Grouped(t.documents_total) + " documents were") +
+           " finished before (--force reads again)\n";
+  }
+  std::string text = DocumentsLine(report) + "\n" + PagesLine(report) + "\n";
+  if (report.interrupted) text = "interrupted; the same command does the rest\n" + text;
+  return text;
+}
+
+std::string OcrReport::WhereResultsAre(const RunReport& report,
+                                       const std::string& output_dir) const {
+  const std::string dir = DisplayName(output_dir);
+  std::string where = "results in " + dir + (dir.ends_with('/') ? "" : "/");
+  if (documents_ == 1 && !first_outputs_.empty()) {
+    where = "text in " + DisplayName(first_outputs_.front().path);
+    for (size_t i = 1; i < first_outputs_.size(); ++i) {
+      where += (i == 1 ? " (and " : ", ") + Extension(first_outputs_[i].path);
+    }
+    if (first_outputs_.size() > 1) where += ")";
+  }
+  where += ", report in " + DisplayName(JoinNames(output_dir, "run.json"));
+  if (report.totals.failures > 0) {
+    where += ", failures in " + DisplayName(JoinNames(output_dir, FailureLog::kFileName));
+  }
+  return where + "\n";
+}
+
+void OcrReport::WarnOfDoubts(int64_t pages, const OcrTarget& target) const {
+  if (doubtful_.empty()) return;
+  Log(LogLevel::kWarning, Counted(pages, "doubtful page") + ", worth a look:");
+  for (size_t i = 0; i < std::min(doubtful_.size(), kDoubtsShown); ++i) {
+    const DoubtfulPage& page = doubtful_[i];
+    Log(LogLevel::kWarning,
+        "  " + NameOfPage(page.name, page.page, page.of_pages) + ": " + page.doubt.text);
+  }
+  if (doubtful_.size() <= kDoubtsShown) return;
+  const std::string listed = doubtful_.size() < kDoubtsListed
+                                 ? "all"
+                                 : "the first " + Grouped(kDoubtsListed) + " doubts";
+  Log(LogLevel::kWarning,
+      "  and more" + (target.is_stdout() ? std::string()
+                                         : "; " + listed + " are in " +
+                                               JoinNames(target.dir(), "run.json")));
+}
+
+void LogSkipped(const Discovery& discovery) {
+  const std::string skipped = WhatWasSkipped(discovery);
+  if (!skipped.empty()) Log(LogLevel::kInfo, "not read: " + skipped + "; names are in run.json");
+  constexpr size_t kShown = 5;
+  for (size_t i = 0; i < std::min(discovery.repeated.size(), kShown); ++i) {
+    Log(LogLevel::kInfo, discovery.repeated[i] + ", read once");
+  }
+  if (discovery.repeated.size() > kShown) {
+    Log(LogLevel::kInfo, "and " +
+                             Counted(discovery.repeated.size() - kShown, "other repetition") +
+                             "; names are in run.json");
+  }
+}
+
+}  // namespace platen

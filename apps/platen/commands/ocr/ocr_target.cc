@@ -1,0 +1,92 @@
+#include "apps/platen/commands/ocr/ocr_target.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "model/support/error.h"
+#include "model/support/folder.h"
+#include "pipeline/failure_log.h"
+
+namespace platen {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string MakeTemporaryFolder() {
+  std::error_code error;
+  std::string name = (fs::temp_directory_path(error) / "platen-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) ThrowFileError(name, "create the folder", errno);
+  return name;
+}
+
+bool NamesStandardOutput(const std::string& output) {
+  return output == "-" || output == "/dev/stdout";
+}
+
+}  // namespace
+
+OcrTarget::OcrTarget(const Settings& settings)
+    : is_stdout_(settings.Text("output").empty() || NamesStandardOutput(settings.Text("output"))),
+      was_named_(!settings.Text("output").empty()),
+      formats_(settings.List("format")) {
+  if (!is_stdout_) {
+    dir_ = settings.Text("output");
+  } else if (settings.IsDefault("format")) {
+    formats_ = {"txt"};
+  } else if (formats_.size() != 1) {
+    throw Error(ErrorKind::kUsage, {"", "--format"},
+                "one format can be printed; choose one, or say where to write: -o DIR");
+  }
+}
+
+OcrTarget::~OcrTarget() {
+  if (!is_stdout_ || dir_.empty()) return;
+  std::error_code ignored;
+  fs::remove_all(dir_, ignored);
+}
+
+void OcrTarget::Prepare() {
+  WithErrorKind(ErrorKind::kEnvironment, [&] {
+    if (is_stdout_) {
+      dir_ = MakeTemporaryFolder();
+      ::signal(SIGPIPE, SIG_IGN);  // the folder must be removed first
+    }
+    const Folder folder = Folder::Open(dir_, Folder::Missing::kCreate);
+    if (::access(dir_.c_str(), W_OK | X_OK) != 0) {
+      throw Error(ErrorKind::kEnvironment, {DisplayName(dir_), ""},
+                  "the folder cannot be written to");
+    }
+    for (const char* name : {"run.json", FailureLog::kFileName}) {
+      const auto info = folder.Look(name);
+      if (!info || !S_ISDIR(info->st_mode)) continue;
+      throw Error(ErrorKind::kEnvironment, {DisplayName(folder.PathOf(name)), ""},
+                  "a folder stands where the report will be written; move it away");
+    }
+  });
+}
+
+void OcrTarget::Print(const FinishedDocument& document) {
+  for (const WrittenFile& output : document.outputs) {
+    if (printed_ && formats_.front() == "txt") std::fputc('\f', stdout);
+    std::FILE* file = std::fopen(output.path.c_str(), "rb");
+    if (file == nullptr) ThrowFileError(output.path, "open", errno);
+    char chunk[1 << 16];
+    while (const size_t n = std::fread(chunk, 1, sizeof(chunk), file)) {
+      std::fwrite(chunk, 1, n, stdout);
+    }
+    std::fclose(file);
+    printed_ = true;
+    if (std::fflush(stdout) != 0) {
+      if (errno == EPIPE) throw ReaderGone();
+      WithErrorKind(ErrorKind::kEnvironment,
+                    [] { ThrowFileError("standard output", "write", errno); });
+    }
+  }
+}
+
+}  // namespace platen

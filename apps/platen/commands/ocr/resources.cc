@@ -1,0 +1,24 @@
+#include "apps/platen/commands/ocr/resources.h"
+
+#include "apps/platen/cli/hardware.h"
+#include "apps/platen/cli/model_options.h"
+#include "pipeline/memory_plan.h"
+
+namespace platen {
+
+Resources ResourcesFrom(const Settings& settings) {
+  Resources resources;
+  resources.threads = ThreadsFrom(settings);
+  resources.memory_bytes = UsableMemoryBytes();
+  const MemoryPlan plan = PlanMemory(resources.memory_bytes);
+  resources.slots = settings.IsDefault("slots") ? plan.slots
+                                                : static_cast<int>(settings.Integer("slots"));
+  resources.pixels =
+      settings.IsDefault("slots") ? plan.pixels : resources.slots * kPixelsOfASlot;
+  resources.kv_cache_bytes = settings.IsDefault("kv-cache-mib")
+                                 ? plan.kv_cache_bytes
+                                 : settings.Integer("kv-cache-mib") << 20;
+  return resources;
+}
+
+}  // namespace platen

@@ -1,0 +1,188 @@
+#include "apps/platen/commands/ocr/run_json.h"
+
+#include <unistd.h>
+
+#include <cmath>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "apps/platen/cli/hardware.h"
+
+namespace platen {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double Rounded(double value) { return std::round(value * 1000) / 1000; }
+
+double Ratio(int64_t numerator, int64_t denominator) {
+  if (denominator == 0) return 0;
+  return Rounded(static_cast<double>(numerator) / static_cast<double>(denominator));
+}
+
+Json Configuration(const Settings& settings) {
+  Json json = Json::object();
+  for (const auto& [name, setting] : settings.all()) {
+    if (name == "help") continue;
+    json[ConfigKey(name)] = {{"value", ValidUtf8(setting.value)},
+                             {"from", OriginName(setting.origin)}};
+  }
+  return json;
+}
+
+Json Hardware(const RunFacts& facts) {
+  return {{"cpu", CpuName()},
+          {"features", CpuFeatures()},
+          {"kernels", facts.kernels},
+          {"threads", facts.options.threads},
+          {"slots", facts.options.slots},
+          {"memory_bytes", TotalMemoryBytes()},
+          {"usable_memory_bytes", UsableMemoryBytes()}};
+}
+
+Json Totals(const RunFacts& facts) {
+  const Progress& t = facts.report.totals;
+  const Discovery& found = facts.discovery;
+  return {{"documents", t.documents_total},
+          {"documents_read", t.documents_read},
+          {"documents_finished_before", t.documents_skipped},
+          {"documents_failed", t.documents_failed},
+          {"documents_not_read", t.documents_not_read()},
+          {"pages_read", t.pages_read},
+          {"pages_failed", t.pages_failed},
+          {"pages_doubtful", t.pages_doubtful},
+          {"pages_resumed", t.pages_resumed},
+          {"pages_finished_before", t.pages_skipped},
+          {"regions", t.regions},
+          {"regions_failed", t.regions_failed},
+          {"regions_retried", t.regions_retried},
+          {"lines", t.lines},
+          {"low_confidence_lines", t.low_confidence_lines},
+          {"tokens", t.tokens},
+          {"failures", t.failures},
+          {"other_files", found.other_files.size()},
+          {"hidden_files", found.hidden.size()},
+          {"repeated", found.repeated.size()}};
+}
+
+Json NamesOf(const std::vector<std::string>& paths) {
+  Json names = Json::array();
+  for (const std::string& path : paths) names.push_back(DisplayName(path));
+  return names;
+}
+
+// What was found and is no document of this run.
+Json NotRead(const Discovery& found) {
+  Json repeated = Json::array();  // sentences, made of names that are shown already
+  for (const std::string& text : found.repeated) repeated.push_back(text);
+  return {{"other_files", NamesOf(found.other_files)},
+          {"hidden_files", NamesOf(found.hidden)},
+          {"repeated", repeated}};
+}
+
+Json Doubtful(const std::vector<DoubtfulPage>& pages) {
+  Json json = Json::array();
+  for (const DoubtfulPage& page : pages) {
+    json.push_back({{"input", page.name},
+                    {"page", page.page},
+                    {"code", DoubtCode(page.doubt.kind)},
+                    {"text", page.doubt.text}});
+  }
+  return json;
+}
+
+// "2026-11-23T04:05:06Z"
+std::string UtcTime(std::chrono::system_clock::time_point time) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+  std::tm parts = {};
+  ::gmtime_r(&seconds, &parts);
+  char text[32];
+  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+std::string HostName() {
+  char name[256] = "";
+  return ::gethostname(name, sizeof(name) - 1) == 0 ? ValidUtf8(name) : "";
+}
+
+Json Time(const RunFacts& facts) {
+  const RunReport& r = facts.report;
+  Json stages = Json::object();
+  for (int i = 0; i < kNumStages; ++i) {
+    const StageTime& time = r.stages[static_cast<size_t>(i)];
+    stages[StageName(static_cast<Stage>(i))] = {{"calls", time.calls},
+                                                {"wall_s", Rounded(time.wall_s)},
+                                                {"thread_cpu_s", Rounded(time.thread_cpu_s)}};
+  }
+  return {{"load_wall_s", Rounded(facts.load_s)},
+          {"load_core_s", Rounded(facts.load_cpu_s)},
+          {"wall_s", Rounded(r.wall_s)},
+          {"core_s", Rounded(r.cpu_s)},
+          {"children_core_s", Rounded(r.children_cpu_s)},
+          {"pages_per_core_hour", Rounded(PagesPerCoreHour(r))},
+          {"stages_note",
+           "wall_s: inside the stage, summed over its calls; thread_cpu_s: of the thread that ran "
+           "it. Tiles that other threads took over count in core_s alone; with one thread the "
+           "stages add up."},
+          {"stages", stages}};
+}
+
+Json Decoding(const EngineStats& stats) {
+  Json acceptance = Json::array();
+  for (size_t i = 0; i < stats.drafted_at.size(); ++i) {
+    acceptance.push_back({{"position", i + 1},
+                          {"drafted", stats.drafted_at[i]},
+                          {"accepted", stats.accepted_at[i]},
+                          {"rate", Ratio(stats.accepted_at[i], stats.drafted_at[i])}});
+  }
+  return {{"steps", stats.steps},
+          {"rows", stats.rows},
+          {"mean_rows_per_step", Ratio(stats.rows, stats.steps)},
+          {"mean_sequences_per_step", Ratio(stats.rounds, stats.steps)},
+          {"tokens_per_target_pass", Ratio(stats.decoded_tokens, stats.rounds)},
+          {"acceptance", acceptance},
+          {"kv_blocks", stats.kv_blocks_total},
+          {"kv_blocks_peak", stats.kv_blocks_peak}};
+}
+
+Json Failures(const RunReport& report) {
+  Json failures = Json::array();
+  for (const Failure& failure : report.failures) {
+    failures.push_back(
+        {{"input", failure.name}, {"page", failure.page}, {"error", ValidUtf8(failure.error)}});
+  }
+  return failures;
+}
+
+}  // namespace
+
+double PagesPerCoreHour(const RunReport& report) {
+  const double core_s = report.cpu_s + report.children_cpu_s;
+  return core_s > 0 ? static_cast<double>(report.totals.pages_read) * 3600 / core_s : 0;
+}
+
+std::string RunJson(const RunFacts& facts) {
+  const Json json = {{"platen", facts.options.version},
+                     {"result", facts.exit},
+                     {"started_at", UtcTime(facts.started)},
+                     {"ended_at", UtcTime(std::chrono::system_clock::now())},
+                     {"host", HostName()},
+                     {"model",
+                      {{"dir", facts.model_dir},
+                       {"id", facts.options.model_id},
+                       {"packed_file", facts.packed_file}}},
+                     {"configuration", Configuration(facts.settings)},
+                     {"hardware", Hardware(facts)},
+                     {"totals", Totals(facts)},
+                     {"time", Time(facts)},
+                     {"decoding", Decoding(facts.report.engine)},
+                     {"peak_memory_bytes", facts.report.peak_memory_bytes},
+                     {"not_read", NotRead(facts.discovery)},
+                     {"doubtful", Doubtful(facts.doubtful)},
+                     {"failures", Failures(facts.report)},
+                     {"failures_not_listed", facts.report.failures_not_listed}};
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace platen

@@ -1,0 +1,37 @@
+// run.json: what a run was asked, on what it ran, and what came of it. Beside the outputs, because
+// what depends on time or order has no place in them.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "apps/platen/commands/ocr/ocr_report.h"
+#include "apps/platen/cli/settings.h"
+#include "pipeline/run.h"
+#include "stages/inputs/discover.h"
+
+namespace platen {
+
+struct RunFacts {
+  const Settings& settings;
+  const RunOptions& options;
+  const RunReport& report;
+  std::string model_dir;
+  std::string packed_file;       // the weights are mapped from it; empty: packed in memory
+  std::string kernels;           // name of the kernel table
+  double load_s = 0;             // wall time until the model was ready
+  double load_cpu_s = 0;
+  const Discovery& discovery;    // what was not read, and why
+  const std::vector<DoubtfulPage>& doubtful;
+  std::chrono::system_clock::time_point started;
+  std::string exit;              // "done", "some pages failed", "interrupted", ...
+};
+
+std::string RunJson(const RunFacts& facts);
+
+// Pages read per core and hour: the CPU time of the run, child processes included, model loading
+// not. 0 if nothing was read.
+double PagesPerCoreHour(const RunReport& report);
+
+}  // namespace platen

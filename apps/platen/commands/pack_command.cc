@@ -1,0 +1,135 @@
+// platen pack: packs a model's weights once, for quick starts.
+
+#include <cstdio>
+#include <optional>
+
+#include "apps/platen/commands/commands.h"
+#include "apps/platen/cli/exit_codes.h"
+#include "apps/platen/cli/help.h"
+#include "apps/platen/cli/locate.h"
+#include "apps/platen/cli/log.h"
+#include "apps/platen/cli/model_options.h"
+#include "apps/platen/cli/packed_options.h"
+#include "apps/platen/cli/settings.h"
+#include "apps/platen/cli/thread_limit.h"
+#include "model/checkpoint/packed_weights.h"
+#include "model/support/clock.h"
+#include "model/support/error.h"
+
+namespace platen {
+namespace {
+
+const OptionTable& PackOptions() {
+  using Type = OptionType;
+  static const OptionTable table = {
+      {.name = "verify",
+       .type = Type::kFlag,
+       .default_value = "false",
+       .group = "Options",
+       .help = "Read a file that is there from end to end; pack anew if it is damaged."},
+      {.name = "force",
+       .type = Type::kFlag,
+       .default_value = "false",
+       .group = "Options",
+       .help = "Pack anew even if the file is current."},
+      PackedDirOption("Options"),
+      PrecisionOption("Options"),
+      ThreadsOption("Options"),
+      {.name = "help",
+       .type = Type::kFlag,
+       .default_value = "false",
+       .group = "Options",
+       .help = "Show this help.",
+       .short_name = 'h'},
+  };
+  return table;
+}
+
+void PrintHelp() {
+  std::printf(
+      "Usage: platen pack [MODEL] [options]\n\n"
+      "Brings a snapshot's weights into the form the kernels read and keeps them in a file beside\n"
+      "the snapshot, or in the user's cache folder. Later starts map that file instead of packing\n"
+      "again. The first run with a large model does the same by itself. Without MODEL: the "
+      "bundled\n"
+      "model.\n%s",
+      OptionHelp(PackOptions()).c_str());
+}
+
+// The first of the paths with a current, undamaged file.
+std::optional<std::string> FindCurrent(const PackingOptions& packing, const Snapshot& snapshot,
+                                       Precision precision, bool verify) {
+  for (const std::string& path : packing.paths) {
+    const PackedState state = StateOfPacked(path, snapshot, precision);
+    if (state.kind == PackedState::Kind::kStale || state.kind == PackedState::Kind::kDamaged) {
+      Log(LogLevel::kInfo, path + ": not usable: " + state.reason);
+    }
+    if (state.kind != PackedState::Kind::kCurrent) continue;
+    try {
+      if (verify) VerifyPacked(path);
+      return path;
+    } catch (const Error& e) {
+      Log(LogLevel::kWarning, e.what());
+    }
+  }
+  return std::nullopt;
+}
+
+// Writes to the first of the paths that can be written to.
+std::string WriteAnywhere(const PackingOptions& packing, const Snapshot& snapshot,
+                          Precision precision) {
+  for (size_t i = 0;; ++i) {
+    try {
+      WritePacked(packing.paths[i], snapshot, precision, packing, /*replace=*/true);
+      return packing.paths[i];
+    } catch (const Error& e) {
+      if (e.kind() == ErrorKind::kModel || i + 1 == packing.paths.size()) throw;
+      Log(LogLevel::kInfo, e.what());
+    }
+  }
+}
+
+void PrintResult(const std::string& path, const Snapshot& snapshot, Precision precision,
+                 const std::string& what) {
+  const PackedState state = StateOfPacked(path, snapshot, precision);
+  std::printf(
+      "packed weights  %s\nprecision       %s\nsize            %.1f MiB\nstate           %s\n",
+      path.c_str(), PrecisionName(precision), static_cast<double>(state.bytes) / (1 << 20),
+      what.c_str());
+}
+
+}  // namespace
+
+int RunPackCommand(const Words& words) {
+  const Settings settings = ParseSettings(PackOptions(), words);
+  if (settings.Flag("help")) {
+    PrintHelp();
+    return kExitDone;
+  }
+  if (settings.positional().size() > 1) {
+    throw Error(ErrorKind::kUsage, {"", "pack"}, "takes one MODEL");
+  }
+  LimitThreads(ThreadsFrom(settings));
+  const Snapshot snapshot =
+      LoadSnapshot(LocateModel(settings.positional().empty() ? "" : settings.positional()[0]));
+  const Precision precision = PrecisionNamed(settings.Text("precision"));
+  PackingOptions packing;
+  packing.paths = PackedPaths(settings, snapshot.dir, precision);
+  packing.inform = [](const std::string& text) { Log(LogLevel::kInfo, text); };
+  if (!settings.Flag("force")) {
+    const bool verify = settings.Flag("verify");
+    if (const auto path = FindCurrent(packing, snapshot, precision, verify)) {
+      PrintResult(*path, snapshot, precision, verify ? "current, checked" : "current");
+      return kExitDone;
+    }
+  }
+  const int64_t start_ns = MonotonicNs();
+  const std::string path = WriteAnywhere(packing, snapshot, precision);
+  const double seconds = SecondsSince(start_ns);
+  char what[64];
+  std::snprintf(what, sizeof(what), "packed in %.1f s", seconds);
+  PrintResult(path, snapshot, precision, what);
+  return kExitDone;
+}
+
+}  // namespace platen

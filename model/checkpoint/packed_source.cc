@@ -1,0 +1,102 @@
+#include "model/checkpoint/packed_source.h"
+
+#include <array>
+
+#include "model/support/hash.h"
+#include "model/support/mapped_file.h"
+
+namespace platen {
+namespace {
+
+// `array` is 64-byte aligned in a packed file.
+std::span<const float> AsFloats(PackedFile::Array array) {
+  return {reinterpret_cast<const float*>(array.data()), array.size() / sizeof(float)};
+}
+
+std::string VectorForm(const StoredTensor& tensor) { return "f32 " + ShapeText(tensor.shape); }
+
+std::string TableForm(const StoredTensor& tensor) {
+  return std::string(DTypeName(tensor.dtype)) + " " + ShapeText(tensor.shape);
+}
+
+std::array<uint64_t, 3> ArrayBytes(const LinearShape& shape, bool bias) {
+  const int64_t bias_values = bias ? shape.num_panels() * kPanelColumns : 0;
+  return {static_cast<uint64_t>(shape.num_panels() * shape.panel_bytes()),
+          static_cast<uint64_t>(shape.num_scales()) * sizeof(float),
+          static_cast<uint64_t>(bias_values) * sizeof(float)};
+}
+
+}  // namespace
+
+std::string LayoutHash(Precision precision) {
+  // More than a panel, more than a group, neither a multiple of anything.
+  constexpr int64_t kRows = 2 * 71;
+  constexpr int64_t kDepth = 301;
+  const auto read = [](int64_t row, std::span<float> out) {
+    for (size_t i = 0; i < out.size(); ++i) {
+      out[i] = static_cast<float>((static_cast<size_t>(row) * 7919 + i * 104729) % 2003) - 1001.0F;
+    }
+    return static_cast<const float*>(out.data());
+  };
+  std::vector<float> bias(kRows);
+  read(kRows, bias);
+  Hasher hasher;
+  for (const bool silu_mul : {false, true}) {
+    const LinearShape shape = {.format = precision,
+                               .silu_mul = silu_mul,
+                               .columns = silu_mul ? kRows / 2 : kRows,
+                               .depth = kDepth};
+    const Linear linear = Linear::PackRows(shape, {kRows, kDepth, read}, bias);
+    const LinearArrays& arrays = linear.arrays();
+    for (const PackedFile::Array array :
+         {arrays.panels, std::as_bytes(arrays.scales), std::as_bytes(arrays.bias)}) {
+      hasher.Add({reinterpret_cast<const char*>(array.data()), array.size()});
+    }
+  }
+  return hasher.Hex();
+}
+
+Linear PackedFileSource::GetProduct(const ProductSpec& spec) {
+  const LinearShape shape = spec.Shape(precision_);
+  const auto arrays = file_->Find(spec.name, shape.Text(), ArrayBytes(shape, !spec.bias.empty()));
+  return Linear::FromArrays(shape, {arrays[0], AsFloats(arrays[1]), AsFloats(arrays[2])}, file_);
+}
+
+std::vector<float> PackedFileSource::GetVector(const StoredTensor& tensor) {
+  const uint64_t bytes = static_cast<uint64_t>(tensor.num_elements()) * sizeof(float);
+  const auto values =
+      AsFloats(file_->Find(tensor.name, VectorForm(tensor), std::span(&bytes, 1))[0]);
+  return {values.begin(), values.end()};
+}
+
+Table PackedFileSource::GetTable(const StoredTensor& tensor) {
+  const uint64_t bytes = tensor.bytes.size();
+  Table table = {tensor, file_};
+  table.tensor.bytes = file_->Find(tensor.name, TableForm(tensor), std::span(&bytes, 1))[0];
+  return table;
+}
+
+Linear PackingSource::GetProduct(const ProductSpec& spec) {
+  const Linear linear = checkpoint_.GetProduct(spec);
+  const LinearArrays& arrays = linear.arrays();
+  const PackedFile::Array parts[] = {arrays.panels, std::as_bytes(arrays.scales),
+                                     std::as_bytes(arrays.bias)};
+  writer_.Add(spec.name, linear.shape().Text(), parts);
+  return {};
+}
+
+std::vector<float> PackingSource::GetVector(const StoredTensor& tensor) {
+  const std::vector<float> values = checkpoint_.GetVector(tensor);
+  const PackedFile::Array part = std::as_bytes(std::span(values));
+  writer_.Add(tensor.name, VectorForm(tensor), std::span(&part, 1));
+  return {};
+}
+
+Table PackingSource::GetTable(const StoredTensor& tensor) {
+  const Table table = checkpoint_.GetTable(tensor);
+  writer_.Add(tensor.name, TableForm(tensor), std::span(&table.tensor.bytes, 1));
+  ReleasePages(table.tensor.bytes);
+  return {};
+}
+
+}  // namespace platen

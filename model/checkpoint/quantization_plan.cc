@@ -1,0 +1,63 @@
+#include "model/checkpoint/quantization_plan.h"
+
+#include <vector>
+
+#include "model/support/edit_distance.h"
+#include "model/support/error.h"
+
+namespace platen {
+
+// Goes back to the last * only: it can be stretched, those before it need not be.
+bool MatchesPattern(const std::string& pattern, const std::string& name) {
+  size_t p = 0;
+  size_t n = 0;
+  size_t star = std::string::npos;
+  size_t resume = 0;  // where the name goes on after what the last * has taken
+  while (n < name.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      resume = n;
+    } else if (p < pattern.size() && pattern[p] == name[n]) {
+      ++p;
+      ++n;
+    } else if (star != std::string::npos && name[resume] != '.') {
+      p = star + 1;
+      n = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+void QuantizationPlan::Check(std::span<const std::string> products, const std::string& file) const {
+  const auto fail = [&](const std::string& pattern, const std::string& reason) {
+    throw Error(ErrorKind::kModel, {.file = file, .field = "int8.groups." + pattern}, reason);
+  };
+  std::map<std::string, std::string> named_by;  // product -> pattern
+  for (const auto& [pattern, group] : groups_) {
+    bool used = false;
+    for (const std::string& product : products) {
+      if (!MatchesPattern(pattern, product)) continue;
+      used = true;
+      const auto [other, is_new] = named_by.emplace(product, pattern);
+      if (!is_new && groups_.at(other->second) != group) {
+        fail(pattern, "gives " + product + " another group than " + other->second + " does");
+      }
+    }
+    if (used) continue;
+    const std::string nearest = NearestName(pattern, {products.begin(), products.end()});
+    fail(pattern, "names no product of this model" +
+                      (nearest.empty() ? "" : "; did you mean " + nearest + "?"));
+  }
+}
+
+int QuantizationPlan::GroupOf(const std::string& product) const {
+  for (const auto& [pattern, group] : groups_) {
+    if (MatchesPattern(pattern, product)) return group;
+  }
+  return group_;
+}
+
+}  // namespace platen

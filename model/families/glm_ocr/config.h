@@ -1,0 +1,122 @@
+// Hyper-parameters of a GLM-OCR snapshot, read from its folder and checked before use.
+//
+// Nothing here has a silent default that the released model would contradict: a field the model
+// needs and the file omits is an error, except where the reference implementation itself has a
+// default (named at the field). All structs are plain values.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "model/checkpoint/quantization_plan.h"
+
+namespace platen {
+
+using TokenId = int32_t;
+
+// config.json -> vision_config. Shapes in comments use C = hidden_size, H = num_heads.
+struct VisionConfig {
+  int depth = 0;              // number of blocks
+  int hidden_size = 0;        // C
+  int num_heads = 0;          // H; head_dim = C / H, a multiple of 4 (rotary over rows and columns)
+  int intermediate_size = 0;  // SwiGLU width of a block
+  int in_channels = 3;        // always 3: RGB
+  int patch_size = 0;         // pixels
+  int temporal_patch_size = 0;  // frames per patch; a still image is repeated
+  int spatial_merge_size = 0;   // always 2: 2x2 patches make one image token
+  int out_hidden_size = 0;      // width of the merger's output = text hidden_size
+  float rms_norm_eps = 0;
+  double rope_theta = 10000.0;
+
+  int head_dim() const { return hidden_size / num_heads; }
+  // Values of one flattened patch: channels x frames x rows x columns.
+  int patch_values() const { return in_channels * temporal_patch_size * patch_size * patch_size; }
+  // SwiGLU width of the merger: out_hidden_size * in_channels, as the reference defines it.
+  int merger_intermediate_size() const { return out_hidden_size * in_channels; }
+};
+
+// config.json -> text_config.
+struct TextConfig {
+  int vocab_size = 0;
+  int hidden_size = 0;
+  int intermediate_size = 0;
+  int num_layers = 0;      // num_hidden_layers; the MTP layer has this index
+  int num_mtp_layers = 0;  // num_nextn_predict_layers: 0 or 1
+  int num_heads = 0;       // query heads
+  int num_kv_heads = 0;    // num_heads is a multiple of it
+  int head_dim = 0;        // independent of hidden_size / num_heads
+  int max_positions = 0;   // max_position_embeddings
+  float rms_norm_eps = 0;
+  double rope_theta = 0;
+  std::array<int, 3> mrope_section = {};  // T, H, W; sum = head_dim / 2
+  bool tie_word_embeddings = false;       // lm_head is embed_tokens; see ResolveHead, snapshot.h
+
+  int q_size() const { return num_heads * head_dim; }
+  int kv_size() const { return num_kv_heads * head_dim; }
+  // Keys and values all layers keep for one token, the MTP layer's included.
+  int64_t cache_values_per_token() const {
+    return int64_t{2} * kv_size() * (num_layers + num_mtp_layers);
+  }
+};
+
+// Special token ids of config.json, checked against the tokenizer.
+struct SpecialTokens {
+  TokenId image = -1;
+  TokenId image_start = -1;
+  TokenId image_end = -1;
+  std::vector<TokenId> stop;  // generation_config.json eos_token_id, else text_config's
+  TokenId pad = -1;
+};
+
+// preprocessor_config.json.
+struct ImageProcessorConfig {
+  int64_t min_pixels = 0;  // size.shortest_edge: a pixel volume (rows x columns x frames)
+  int64_t max_pixels = 0;  // size.longest_edge: likewise
+  int patch_size = 0;
+  int temporal_patch_size = 0;
+  int merge_size = 0;
+  std::array<double, 3> mean = {};
+  std::array<double, 3> std = {};
+  double rescale_factor = 1.0 / 255.0;
+
+  int factor() const { return patch_size * merge_size; }  // image sides are multiples of it
+};
+
+// Optional platen.json: what the model was trained to read. Absent: blocks, the three standard
+// prompts, no scaling of crops.
+struct ReadingConfig {
+  enum class Granularity { kLine, kBlock, kPage };
+  bool present = false;
+  Granularity granularity = Granularity::kBlock;
+  bool states_granularity = false;  // it is what the model was trained for, and nothing else is
+  int line_height = 0;  // pixels of a line crop; 0: crops keep their size
+  double x_height = 0;  // of small letters in a line crop, pixels; 0: not given
+  double baseline = 0;  // from the top of a line crop, pixels; 0: not given
+  int max_width = 0;    // of a line crop, pixels; wider lines are cut at word gaps; 0: no limit
+  std::map<std::string, std::string> prompts;  // task -> prompt text
+  std::vector<std::string> scripts;            // scripts it was trained on; empty: not stated
+  std::vector<std::string> tasks;              // tasks it was trained on; empty: all
+};
+
+// "line", "block" or "page", as in platen.json.
+const char* GranularityName(ReadingConfig::Granularity granularity);
+
+struct ModelConfig {
+  TextConfig text;
+  VisionConfig vision;
+  SpecialTokens tokens;
+  ImageProcessorConfig image_processor;
+  ReadingConfig reading;
+  QuantizationPlan quantization;  // checked: every pattern names a product; see ResolveHead
+};
+
+// Reads config.json, generation_config.json, preprocessor_config.json and platen.json of a snapshot
+// folder. Throws Error(kModel) naming file and field for anything missing, of the wrong type, out
+// of range or contradictory. Unknown keys are ignored, except in platen.json, which is ours.
+// Source: the released zai-org/GLM-OCR files; transformers' GlmOcrConfig for defaults.
+ModelConfig ReadModelConfig(const std::string& snapshot_dir);
+
+}  // namespace platen

@@ -1,0 +1,74 @@
+// Weights of every layer, packed for the kernels.
+//
+// Names follow the checkpoint. C = vision hidden size, D = text hidden size.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/ops/linear.h"
+#include "model/families/snapshot.h"
+#include "model/checkpoint/weight_source.h"
+
+namespace platen {
+
+// model.visual.blocks.N
+struct VisionBlockWeights {
+  std::vector<float> norm1, norm2;    // [C]
+  Linear qkv;                         // C -> 3C: q | k | v, each H heads x head_dim
+  std::vector<float> q_norm, k_norm;  // [head_dim]
+  Linear proj;                        // C -> C
+  Linear gate_up;                     // C -> intermediate, silu(gate) * up
+  Linear down;                        // intermediate -> C
+};
+
+// model.visual
+struct VisionWeights {
+  Linear patch_embed;  // patch_values -> C
+  std::vector<VisionBlockWeights> blocks;
+  std::vector<float> post_layernorm;  // [C]
+  Linear downsample;                  // 4C -> D: four patches of a block, (dy, dx) then channel
+  Linear merger_proj;                 // D -> D
+  std::vector<float> merger_norm, merger_norm_bias;  // [D]
+  Linear merger_gate_up;                             // D -> 3D, silu(gate) * up
+  Linear merger_down;                                // 3D -> D
+};
+
+// model.language_model.layers.N
+struct DecoderLayerWeights {
+  std::vector<float> input_layernorm, post_self_attn_layernorm;     // [D]
+  std::vector<float> post_attention_layernorm, post_mlp_layernorm;  // [D]
+  Linear qkv;      // D -> (H + 2 Hkv) head_dim: q | k | v
+  Linear o_proj;   // H head_dim -> D
+  Linear gate_up;  // D -> intermediate, silu(gate) * up
+  Linear down;     // intermediate -> D
+};
+
+// The draft layer: a decoder layer with its own input projection and norms.
+struct MtpWeights {
+  std::vector<float> enorm, hnorm;  // [D]
+  Linear eh_proj;                   // 2D -> D; the embedding half comes first
+  DecoderLayerWeights layer;
+  std::vector<float> shared_head_norm;  // [D]
+};
+
+struct TextWeights {
+  Table embed_tokens;  // [vocab, D]
+  std::vector<DecoderLayerWeights> layers;
+  std::vector<float> norm;        // [D]
+  Linear lm_head;                 // D -> vocab
+  std::optional<MtpWeights> mtp;  // absent when the config has no MTP layer
+};
+
+struct ModelWeights {
+  VisionWeights vision;
+  TextWeights text;
+};
+
+// Asks `source` for everything the architecture needs, in a fixed order. The snapshot was checked
+// by LoadSnapshot and outlives the weights. Throws what the source throws.
+ModelWeights GatherWeights(const Snapshot& snapshot, WeightSource& source);
+
+}  // namespace platen

@@ -1,0 +1,76 @@
+// What a snapshot folder holds and everything that is wrong with it: the contents of
+// `platen inspect`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/checkpoint/checkpoint.h"
+#include "model/families/glm_ocr/config.h"
+#include "model/support/error.h"
+
+namespace platen {
+
+// Tensors that differ only in their layer number.
+struct TensorFamily {
+  std::string name;  // "model.visual.blocks.*.norm1.weight"; of a single tensor, its own name
+  DType dtype = DType::kF32;
+  std::vector<int64_t> shape;
+  int64_t count = 0;
+};
+
+struct TensorGroup {
+  std::string name;  // as TensorSpec::group; "unexpected" for tensors outside the architecture
+  std::vector<TensorFamily> families;  // in the order of the tensor table
+  int64_t count = 0;
+  int64_t parameters = 0;
+  int64_t bytes = 0;
+};
+
+// A table the draft head stores again.
+enum class StoredCopy { kAbsent, kEqual, kDifferent };
+
+struct TokenizerFacts {
+  size_t base_tokens = 0;
+  size_t added_tokens = 0;
+  size_t merges = 0;
+  TokenId max_id = 0;
+};
+
+struct CheckpointFile {
+  std::string path;
+  int64_t tensors = 0;
+  int64_t bytes = 0;  // of tensors
+};
+
+// A part that could not be read is absent and has its error in `problems`.
+struct InspectReport {
+  std::string dir;
+  std::optional<ModelConfig> config;
+  std::optional<TokenizerFacts> tokenizer;
+  std::vector<CheckpointFile> files;
+  std::vector<TensorGroup> groups;  // empty without config or checkpoint
+  std::vector<Error> missing;
+  std::vector<Error> mismatched;
+  std::vector<std::string> unexpected;
+  StoredCopy embedding_copy = StoredCopy::kAbsent;
+  StoredCopy head_copy = StoredCopy::kAbsent;
+  // Everything that makes the engine refuse the snapshot, `missing` and `mismatched` included.
+  std::vector<Error> problems;
+  std::vector<std::string> notes;  // oddities that do not hinder
+
+  bool usable() const { return problems.empty(); }
+};
+
+// Reads the whole folder, weights included (NaN and infinity are problems). Does not throw Error.
+InspectReport InspectSnapshot(const std::string& dir);
+
+// The report as text for people, many lines, the last one the verdict.
+std::string FormatInspectReport(const InspectReport& report);
+
+// The report as one JSON object.
+std::string InspectReportJson(const InspectReport& report);
+
+}  // namespace platen

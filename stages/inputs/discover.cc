@@ -1,0 +1,291 @@
+#include "stages/inputs/discover.h"
+
+#include <glob.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "model/support/error.h"
+#include "stages/formats/page_result.h"
+#include "stages/inputs/input_names.h"
+#include "stages/readers/file_kind.h"
+
+namespace platen {
+namespace {
+
+namespace fs = std::filesystem;
+
+using FileId = std::pair<dev_t, ino_t>;
+
+std::optional<struct stat> Stat(const std::string& path) {
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
+  return info;
+}
+
+FileId IdOf(const struct stat& info) { return {info.st_dev, info.st_ino}; }
+
+bool IsPattern(const std::string& name) { return name.find_first_of("*?[") != std::string::npos; }
+
+// One name on its way through the walk.
+struct Place {
+  std::string path;      // to open
+  std::string absolute;  // AbsolutePath
+  std::string output;    // below the output folder
+  std::string former;    // FormerOutput
+
+  Place Below(const std::string& name) const {
+    return {JoinNames(path, name), JoinNames(absolute, name), JoinNames(output, name),
+            JoinNames(former, name)};
+  }
+};
+
+class Discoverer {
+ public:
+  explicit Discoverer(const InputSpec& spec) : spec_(spec) {
+    if (const auto info = Stat(spec.output_dir)) output_id_ = IdOf(*info);
+    if (!spec.input_root.empty()) root_ = AbsolutePath(spec.input_root);
+  }
+
+  Discovery Run() {
+    if (!spec_.standard_input.empty()) AddStandardInput();
+    for (const std::string& argument : spec_.arguments) {
+      // A file of that very name wins over the pattern.
+      if (IsPattern(argument) && !Stat(argument)) {
+        AddPattern(argument);
+      } else {
+        AddArgument(PlaceOf(argument));
+      }
+    }
+    if (!unusable_.empty()) ThrowUnusable();
+    for (const std::string& name : spec_.listed) AddListed(PlaceOf(name));
+    RefuseToReplaceInputs();
+    return std::move(result_);
+  }
+
+ private:
+  Place PlaceOf(const std::string& path) const {
+    Place place{path, AbsolutePath(path), "", ""};
+    if (root_.empty()) {
+      place.output = LastName(path);
+      place.former = FormerOutput(path);
+    } else if (PathBelow(root_, place.absolute, place.output)) {
+      place.former = place.output;
+    } else {
+      throw Error(ErrorKind::kUsage, {DisplayName(path), "--input-root"},
+                  "is not below the folder " + DisplayName(spec_.input_root));
+    }
+    return place;
+  }
+
+  void AddStandardInput() {
+    const std::string& path = spec_.standard_input;
+    if (const auto info = Stat(path)) AddFile({path, path, "stdin", "stdin"}, *info);
+    for (InputDocument& document : result_.documents) document.name = "standard input";
+  }
+
+  void AddArgument(const Place& place) {
+    const auto info = Stat(place.path);
+    if (!info) {
+      unusable_.push_back(DisplayName(place.path) + ": " +
+                          (errno == ENOENT ? "no such file or folder" : std::strerror(errno)));
+    } else if (!S_ISDIR(info->st_mode) && !S_ISREG(info->st_mode)) {
+      unusable_.push_back(DisplayName(place.path) + ": neither a file nor a folder");
+    } else {
+      AddNamed(place, *info);
+    }
+  }
+
+  void AddListed(const Place& place) {
+    if (const auto info = Stat(place.path)) {
+      AddNamed(place, *info);
+      return;
+    }
+    ++result_.missing;
+    AddDocument(place, nullptr, errno == ENOENT ? "no such file" : std::strerror(errno));
+  }
+
+  void AddNamed(const Place& place, const struct stat& info) {
+    if (!S_ISDIR(info.st_mode)) {
+      AddFile(place, info);
+      return;
+    }
+    if (IdOf(info) == output_id_) {
+      throw Error(ErrorKind::kUsage, {DisplayName(place.path), ""},
+                  "input and output are the same folder");
+    }
+    AddFolder(place, info);
+  }
+
+  // Nothing has been read yet: a typing error, or a disk that is not mounted, costs nothing.
+  [[noreturn]] void ThrowUnusable() const {
+    constexpr size_t kShown = 5;
+    std::string text = unusable_.front();
+    for (size_t i = 1; i < std::min(unusable_.size(), kShown); ++i) text += "; " + unusable_[i];
+    if (unusable_.size() > kShown) {
+      text += "; and " + std::to_string(unusable_.size() - kShown) + " more";
+    }
+    throw Error(ErrorKind::kUsage, {}, text);
+  }
+
+  // What a pattern matches is mirrored below its fixed part: /data/*/x.tif below "data".
+  void AddPattern(const std::string& pattern) {
+    glob_t matches = {};
+    const int status = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &matches);
+    std::vector<std::string> names(matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
+    ::globfree(&matches);
+    if (status != 0 || names.empty()) {
+      unusable_.push_back(DisplayName(pattern) + ": no file matches this pattern");
+      return;
+    }
+    std::sort(names.begin(), names.end(), NaturalLess);
+    const size_t fixed_end = pattern.rfind('/', pattern.find_first_of("*?["));
+    std::string fixed = ".";
+    if (fixed_end != std::string::npos) fixed = fixed_end == 0 ? "/" : pattern.substr(0, fixed_end);
+    const size_t skipped = fixed == "." ? 0 : fixed == "/" ? 1 : fixed.size() + 1;
+    const Place base = PlaceOf(fixed);
+    for (const std::string& name : names) {
+      Place place = base.Below(Normalised(name.substr(skipped)));
+      place.path = name;
+      AddArgument(place);
+    }
+  }
+
+  // Each folder is read once, however many links lead to it, so links cannot loop. A folder that
+  // cannot be listed fails as a document: the rest goes on.
+  void AddFolder(const Place& place, const struct stat& info) {
+    const auto [first, is_new] = folders_read_.emplace(IdOf(info), place.path);
+    if (!is_new) {
+      result_.repeated.push_back(DisplayName(place.path) + ": the same folder as " +
+                                 DisplayName(first->second));
+      return;
+    }
+    std::error_code error;
+    std::vector<std::string> names;
+    for (fs::directory_iterator it(place.path, error), end; !error && it != end;
+         it.increment(error)) {
+      names.push_back(it->path().filename().string());
+    }
+    if (error) {
+      AddDocument(place, nullptr, "the folder cannot be listed: " + error.message());
+      return;
+    }
+    std::sort(names.begin(), names.end(), NaturalLess);
+    for (const std::string& name : names) AddEntry(place.Below(name), name);
+  }
+
+  void AddEntry(const Place& place, const std::string& name) {
+    const auto info = Stat(place.path);
+    if (info && IdOf(*info) == output_id_) return;
+    if (name.front() == '.') {
+      result_.hidden.push_back(place.path);
+    } else if (!info) {
+      AddDeadLink(place, name);
+    } else if (S_ISDIR(info->st_mode)) {
+      AddFolder(place, *info);
+    } else if (S_ISREG(info->st_mode)) {
+      AddFile(place, *info);
+    } else {
+      result_.other_files.push_back(place.path);
+    }
+  }
+
+  // What it led to can only be guessed from its name.
+  void AddDeadLink(const Place& place, const std::string& name) {
+    if (KindOfName(name).cls == FileClass::kOther) {
+      result_.other_files.push_back(place.path);
+    } else {
+      AddDocument(place, nullptr, "broken symbolic link");
+    }
+  }
+
+  void AddFile(const Place& place, const struct stat& info) {
+    FileKind kind;
+    try {
+      kind = LookAtFile(place.path);
+    } catch (const Error& e) {
+      AddDocument(place, &info, e.reason());
+      return;
+    }
+    switch (kind.cls) {
+      case FileClass::kDocument:
+        AddDocument(place, &info, "");
+        return;
+      case FileClass::kKnownUnread:
+        AddDocument(place, &info, WhyNotRead(kind));
+        return;
+      case FileClass::kOther:
+        if (paths_.insert(place.absolute).second) result_.other_files.push_back(place.path);
+        return;
+    }
+  }
+
+  void AddDocument(const Place& place, const struct stat* info, const std::string& error) {
+    if (place.output.empty() || place.output.starts_with(".platen/")) {
+      throw Error(ErrorKind::kUsage, {DisplayName(place.path), ""},
+                  "its output would stand among platen's own files");
+    }
+    if (place.output == "run") {
+      throw Error(ErrorKind::kUsage, {DisplayName(place.path), ""},
+                  "its output would overwrite run.json; rename the input");
+    }
+    if (!paths_.insert(place.absolute).second) {
+      result_.repeated.push_back(DisplayName(place.path) + ": given twice");
+      return;
+    }
+    const auto [known, is_new] = place_of_output_.emplace(place.output, place);
+    if (!is_new) ThrowCollision(place, known->second);
+    if (info != nullptr) path_of_input_.emplace(IdOf(*info), place.path);
+    InputDocument document{place.path, place.output, error, "", ""};
+    if (place.former != place.output) document.former_output = place.former;
+    result_.documents.push_back(std::move(document));
+  }
+
+  [[noreturn]] void ThrowCollision(const Place& a, const Place& b) const {
+    throw Error(ErrorKind::kUsage, {},
+                DisplayName(b.path) + " and " + DisplayName(a.path) +
+                    " would both write " +
+                    DisplayName(JoinNames(spec_.output_dir, a.output)) + ".*; --input-root " +
+                    DisplayName(CommonFolder(a.absolute, b.absolute)) + " keeps them apart");
+  }
+
+  // A document called a.tif.txt beside a.tif, with the outputs in the same folder.
+  void RefuseToReplaceInputs() const {
+    if (!output_id_) return;  // nothing is there yet
+    for (const InputDocument& document : result_.documents) {
+      for (const std::string& format : spec_.formats) {
+        const std::string output =
+            JoinNames(spec_.output_dir, document.output + "." + format);
+        const auto info = Stat(output);
+        if (!info) continue;
+        const auto input = path_of_input_.find(IdOf(*info));
+        if (input == path_of_input_.end()) continue;
+        throw Error(ErrorKind::kUsage, {DisplayName(input->second), ""},
+                    "would be replaced by the output of " + DisplayName(document.path) +
+                        "; choose another folder for the outputs");
+      }
+    }
+  }
+
+  const InputSpec& spec_;
+  std::optional<FileId> output_id_;
+  std::string root_;
+  std::vector<std::string> unusable_;
+  std::map<FileId, std::string> folders_read_;
+  std::map<FileId, std::string> path_of_input_;
+  std::set<std::string> paths_;  // absolute, of all files
+  std::map<std::string, Place> place_of_output_;
+  Discovery result_;
+};
+
+}  // namespace
+
+Discovery DiscoverDocuments(const InputSpec& spec) { return Discoverer(spec).Run(); }
+
+}  // namespace platen

@@ -1,0 +1,24 @@
+// White channels between columns of text.
+#pragma once
+
+#include <opencv2/core.hpp>
+#include <vector>
+
+#include "stages/layout/classical/geometry.h"
+
+namespace platen::layout {
+
+class Gutters {
+ public:
+  // `core`: boxes of the letters of a page of this size, in pixels.
+  Gutters(const std::vector<Box>& core, cv::Size page, double letter_height);
+
+  // True if a gutter lies between `left` and `right`, at the height they share.
+  bool Between(const Box& left, const Box& right) const;
+
+ private:
+  double cell_;   // pixels
+  cv::Mat mask_;  // 8-bit, one per cell: 1 in a gutter
+};
+
+}  // namespace platen::layout

@@ -1,0 +1,157 @@
+#include "stages/layout/classical/letters.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+#include <opencv2/imgproc.hpp>
+
+namespace platen::layout {
+namespace {
+
+// All in letter heights unless said otherwise.
+constexpr double kPicture = 7.0;           // a picture is larger than this both ways
+constexpr double kPictureFill = 0.18;      // ... and at least so dense (share of its box)
+constexpr double kSolidPictureFill = 0.5;  // from here on its whole box is picture
+constexpr double kPictureClosing = 2.5;    // holes of this size in pictures belong to them
+constexpr double kEdgeTall = 4.0;          // what touches the page's edge and is this high
+constexpr double kEdgeWide = 8.0;          // ... or this wide is border
+constexpr double kCoreLowest = 0.62;
+constexpr double kCoreHighest = 2.9;
+constexpr double kCoreWidest = 18.0;
+constexpr double kTallest = 14.0;
+
+class Sorter {
+ public:
+  Sorter(const Components& components, double xh, double skew_degrees)
+      : items_(components.items),
+        labels_(components.labels),
+        xh_(xh),
+        gone_(components.items.size(), 0) {
+    // Turning the page has moved its edges inwards.
+    edge_ = 2 + std::abs(std::tan(skew_degrees * std::numbers::pi / 180)) *
+                    std::max(labels_.cols, labels_.rows) / 2;
+  }
+
+  Letters Sort() {
+    DropPictures();
+    DropEdges();
+    Letters letters;
+    for (size_t i = 0; i < items_.size(); ++i) {
+      if (!gone_[i]) Classify(items_[i], letters);
+    }
+    return letters;
+  }
+
+ private:
+  bool IsPicture(const Component& c) const {
+    const double least = kPicture * xh_;
+    return c.height > least && c.width > least &&
+           c.area > kPictureFill * c.width * static_cast<double>(c.height);
+  }
+
+  // Drops pictures and what lies more than half inside them. By their ink, never by their boxes: a
+  // black border joined to a photo has the page's text in its box.
+  void DropPictures() {
+    std::vector<uint8_t> is_picture(items_.size() + 1, 0);  // by label
+    bool any = false;
+    for (size_t i = 0; i < items_.size(); ++i) {
+      if (!IsPicture(items_[i])) continue;
+      any = true;
+      gone_[i] = 1;
+      is_picture[items_[i].label] = 1;
+    }
+    if (!any) return;
+    const cv::Mat cover = PictureCover(is_picture);
+    for (size_t i = 0; i < items_.size(); ++i) {
+      const Component& c = items_[i];
+      const int right = c.x + c.width, bottom = c.y + c.height;
+      const double inside = cover.at<int>(bottom, right) - cover.at<int>(c.y, right) -
+                            cover.at<int>(bottom, c.x) + cover.at<int>(c.y, c.x);
+      if (inside > 0.5 * c.width * static_cast<double>(c.height)) gone_[i] = 1;
+    }
+  }
+
+  // Integral image of the mask of the pictures.
+  cv::Mat PictureCover(const std::vector<uint8_t>& is_picture) const {
+    cv::Mat mask(labels_.size(), CV_8U);
+    for (int y = 0; y < mask.rows; ++y) {
+      const int* label = labels_.ptr<int>(y);
+      uint8_t* out = mask.ptr<uint8_t>(y);
+      for (int x = 0; x < mask.cols; ++x) out[x] = is_picture[label[x]];
+    }
+    for (const Component& c : items_) {
+      if (is_picture[c.label] &&
+          c.area > kSolidPictureFill * c.width * static_cast<double>(c.height)) {
+        mask(cv::Rect(c.x, c.y, c.width, c.height)).setTo(1);
+      }
+    }
+    const int closing = static_cast<int>(kPictureClosing * xh_) | 1;
+    cv::morphologyEx(mask, mask, cv::MORPH_CLOSE, cv::Mat(closing, closing, CV_8U, cv::Scalar(1)));
+    cv::Mat cover;
+    cv::integral(mask, cover, CV_32S);
+    return cover;
+  }
+
+  bool AtLeft(const Component& c) const { return c.x <= edge_; }
+  bool AtTop(const Component& c) const { return c.y <= edge_; }
+  bool AtRight(const Component& c) const { return c.x + c.width >= labels_.cols - edge_; }
+  bool AtBottom(const Component& c) const { return c.y + c.height >= labels_.rows - edge_; }
+
+  bool IsBorder(const Component& c) const {
+    const bool at_edge = AtLeft(c) || AtTop(c) || AtRight(c) || AtBottom(c);
+    return at_edge && (c.height > kEdgeTall * xh_ || c.width > kEdgeWide * xh_);
+  }
+
+  // Drops large components at the page's edge, and the specks between a narrow one and the edge.
+  void DropEdges() {
+    for (size_t i = 0; i < items_.size(); ++i) {
+      if (!IsBorder(items_[i])) continue;
+      gone_[i] = 1;
+      const Component& border = items_[i];
+      if (border.width >= kEdgeWide * xh_ && border.height >= kEdgeWide * xh_) continue;
+      for (size_t j = 0; j < items_.size(); ++j) {
+        if (LiesBehind(border, items_[j])) gone_[j] = 1;
+      }
+    }
+  }
+
+  bool LiesBehind(const Component& border, const Component& c) const {
+    const double margin = 0.4 * xh_;
+    const double right = border.x + border.width, bottom = border.y + border.height;
+    if (border.height > border.width) {
+      if (c.y + c.height <= border.y || c.y >= bottom) return false;
+      return (AtLeft(border) && c.x + c.width <= right + margin) ||
+             (AtRight(border) && c.x >= border.x - margin);
+    }
+    if (c.x + c.width <= border.x || c.x >= right) return false;
+    return (AtTop(border) && c.y + c.height <= bottom + margin) ||
+           (AtBottom(border) && c.y >= border.y - margin);
+  }
+
+  void Classify(const Component& c, Letters& letters) const {
+    const double w = c.width, h = c.height;
+    if (h >= kCoreLowest * xh_ && h <= kCoreHighest * xh_ && w <= kCoreWidest * xh_ &&
+        w >= 0.1 * xh_ && c.area >= 0.05 * xh_ * xh_) {
+      letters.core.push_back(c.box());
+    } else if (h > kCoreHighest * xh_ && h <= kTallest * xh_ && w <= 3 * h && w > 0.08 * h) {
+      letters.tall.push_back(c.box());
+    } else if (h < kCoreLowest * xh_ && c.area >= std::max(3.0, 0.012 * xh_ * xh_) && w < 3 * xh_) {
+      letters.small.push_back(c.box());
+    }
+  }
+
+  const std::vector<Component>& items_;
+  const cv::Mat& labels_;
+  double xh_;
+  double edge_;  // pixels within which a component touches the page's edge
+  std::vector<uint8_t> gone_;
+};
+
+}  // namespace
+
+Letters FindLetters(const Components& components, double letter_height, double skew_degrees) {
+  return Sorter(components, letter_height, skew_degrees).Sort();
+}
+
+}  // namespace platen::layout

@@ -1,0 +1,23 @@
+// Which components are letters, and which are pictures, borders and dirt.
+#pragma once
+
+#include <opencv2/core.hpp>
+#include <vector>
+
+#include "stages/layout/classical/components.h"
+#include "stages/layout/classical/geometry.h"
+
+namespace platen::layout {
+
+// Boxes by height, each list by x, then y.
+struct Letters {
+  std::vector<Box> core;   // 0.62 to 2.9 letter heights: the running text
+  std::vector<Box> tall;   // up to 14: headlines, drop capitals
+  std::vector<Box> small;  // below: dots, commas, accents, dirt
+};
+
+// Sorts out the components of a page without rulings. `skew_degrees`: the angle by which the page
+// has been turned, since its edges were turned with it.
+Letters FindLetters(const Components& components, double letter_height, double skew_degrees);
+
+}  // namespace platen::layout

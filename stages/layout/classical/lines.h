@@ -1,0 +1,20 @@
+// Phrases joined into the lines of a page.
+#pragma once
+
+#include <opencv2/core.hpp>
+#include <vector>
+
+#include "stages/layout/classical/gutters.h"
+#include "stages/layout/classical/phrases.h"
+#include "stages/layout/classical/rulings.h"
+
+namespace platen::layout {
+
+// Joins phrases that stand on one line, never across a gutter or a vertical ruling.
+std::vector<Phrase> JoinPhrases(const std::vector<Phrase>& phrases, const Gutters& gutters,
+                                const std::vector<VerticalRuling>& verticals, double letter_height);
+
+// Widens the lines by their dots, accents and commas. Small components near no line are dirt.
+void AddSmallMarks(const std::vector<Box>& small, double letter_height, std::vector<Phrase>& lines);
+
+}  // namespace platen::layout

@@ -1,0 +1,123 @@
+#include "stages/layout/classical/page_work.h"
+
+#include <algorithm>
+#include <cmath>
+#include <opencv2/imgproc.hpp>
+#include <utility>
+
+#include "stages/layout/classical/binarise.h"
+#include "stages/layout/classical/false_lines.h"
+#include "stages/layout/classical/gutters.h"
+#include "stages/layout/classical/letter_height.h"
+#include "stages/layout/classical/letters.h"
+#include "stages/layout/classical/lines.h"
+#include "stages/layout/reading_order.h"
+#include "stages/layout/classical/rulings.h"
+#include "stages/layout/classical/skew.h"
+
+namespace platen::layout {
+namespace {
+
+constexpr double kLongSide = 2400;  // pixels: A4 at 205 dpi
+// Letters outside this range are measured again at the scale that makes them kBestLetters high.
+constexpr double kLowestLetters = 9;
+constexpr double kHighestLetters = 34;
+constexpr double kBestLetters = 16;
+constexpr double kSmallestScale = 0.15;
+constexpr double kLargestScale = 3.0;
+constexpr double kLongestSide = 5200;  // pixels, after scaling again
+constexpr size_t kMostComponents = 200'000;
+// Noise: so many components, and LineContrast below this; or so many lines.
+constexpr size_t kNoiseComponents = 2'000;
+constexpr double kNoiseContrast = 1.6;
+constexpr size_t kMostLines = 3'000;
+constexpr double kSmallestSkew = 0.08;  // degrees: less moves nothing by a pixel
+
+cv::Mat Scaled(const cv::Mat& grey, double scale) {
+  if (scale == 1) return grey;
+  const cv::Size size(std::max(1, static_cast<int>(std::nearbyint(grey.cols * scale))),
+                      std::max(1, static_cast<int>(std::nearbyint(grey.rows * scale))));
+  cv::Mat scaled;
+  cv::resize(grey, scaled, size, 0, 0, scale < 1 ? cv::INTER_AREA : cv::INTER_CUBIC);
+  return scaled;
+}
+
+std::optional<WorkingPage> PrepareAt(const cv::Mat& grey, double scale) {
+  WorkingPage page;
+  page.scale = scale;
+  page.flat = FlattenLight(Scaled(grey, scale));
+  page.ink = Binarise(page.flat);
+  page.components = FindComponents(page.ink);
+  if (page.components.items.size() > kMostComponents) {
+    cv::medianBlur(page.flat, page.flat, 3);
+    page.ink = Binarise(page.flat);
+    page.components = FindComponents(page.ink);
+  }
+  if (page.components.items.size() > kMostComponents) return page;
+  const std::optional<double> letter_height = LetterHeight(page.components.items);
+  if (!letter_height) return std::nullopt;
+  page.letter_height = *letter_height;
+  return page;
+}
+
+// Turns the page so that its lines lie along the rows. Returns the turn.
+cv::Matx23d Straighten(double skew_degrees, WorkingPage& page) {
+  if (std::abs(skew_degrees) < kSmallestSkew) return cv::Matx23d(1, 0, 0, 0, 1, 0);
+  const cv::Point2f center(static_cast<float>(page.flat.cols) / 2,
+                           static_cast<float>(page.flat.rows) / 2);
+  const cv::Matx23d turn = cv::getRotationMatrix2D_(center, skew_degrees, 1.0);
+  cv::Mat straight;
+  cv::warpAffine(page.flat, straight, turn, page.flat.size(), cv::INTER_LINEAR, cv::BORDER_CONSTANT,
+                 cv::Scalar::all(255));
+  page.flat = straight;
+  page.ink = Binarise(page.flat);
+  return turn;
+}
+
+}  // namespace
+
+std::optional<WorkingPage> PrepareWorkingPage(const cv::Mat& grey) {
+  const double long_side = std::max(grey.rows, grey.cols);
+  const double scale = std::min(1.0, kLongSide / long_side);
+  std::optional<WorkingPage> page = PrepareAt(grey, scale);
+  if (!page || page->letter_height == 0) return page;
+  if (page->letter_height >= kLowestLetters && page->letter_height <= kHighestLetters) return page;
+  const double better =
+      std::clamp(scale * kBestLetters / page->letter_height, kSmallestScale, kLargestScale);
+  if (std::abs(better / scale - 1) <= 0.2 || long_side * better >= kLongestSide) return page;
+  return PrepareAt(grey, better);
+}
+
+PageLines FindLines(WorkingPage& page) {
+  const double xh = page.letter_height;
+  PageLines found;
+  found.skew_degrees = FindSkew(page.components.items, xh);
+  if (page.components.items.size() > kNoiseComponents &&
+      LineContrast(page.components.items, xh, found.skew_degrees) < kNoiseContrast) {
+    found.noise = true;
+    return found;
+  }
+  found.to_straight = Straighten(found.skew_degrees, page);
+  const std::vector<VerticalRuling> verticals = RemoveRulings(xh, page.ink);
+  page.components = FindComponents(page.ink);
+  Letters letters = FindLetters(page.components, xh, found.skew_degrees);
+
+  const cv::Size size = page.ink.size();
+  const Gutters gutters(letters.core, size, xh);
+  std::vector<Phrase> lines = JoinPhrases(FindPhrases(letters, xh), gutters, verticals, xh);
+  AddSmallMarks(letters.small, xh, lines);
+  lines = DropFalseLines(lines, {size, xh, found.skew_degrees});
+
+  if (lines.size() > kMostLines) {
+    found.noise = true;
+    return found;
+  }
+
+  std::vector<Box> boxes;
+  for (const Phrase& line : lines) boxes.push_back(line.box);
+  for (int i : ReadingOrder(boxes, xh)) found.lines.push_back(std::move(lines[i]));
+  found.small = std::move(letters.small);
+  return found;
+}
+
+}  // namespace platen::layout

@@ -1,0 +1,21 @@
+// Letters joined into phrases: runs of words with ordinary spaces.
+#pragma once
+
+#include <vector>
+
+#include "stages/layout/classical/geometry.h"
+#include "stages/layout/classical/letters.h"
+
+namespace platen::layout {
+
+// A phrase, later a text line.
+struct Phrase {
+  std::vector<Box> letters;
+  Box box;  // of the body: single letters that reach far up or down are cut off
+};
+
+// Phrases of running text, then those of large letters (headlines), which take in the small letters
+// inside them.
+std::vector<Phrase> FindPhrases(const Letters& letters, double letter_height);
+
+}  // namespace platen::layout

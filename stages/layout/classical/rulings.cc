@@ -1,0 +1,112 @@
+#include "stages/layout/classical/rulings.h"
+
+#include <algorithm>
+#include <opencv2/imgproc.hpp>
+
+#include "stages/layout/classical/disjoint_sets.h"
+
+namespace platen::layout {
+namespace {
+
+constexpr double kShortest = 6.0;  // letter heights
+constexpr int kShortestPixels = 12;
+constexpr double kThickest = 0.55;  // letter heights
+constexpr double kLengthToThickness = 11.0;
+
+// Ink without a gap in one row: [start, end).
+struct Run {
+  int row, start, end;
+};
+
+// Runs of at least `shortest` pixels. Looks at every `shortest`-th pixel first: a run that long
+// cannot pass between two of them.
+std::vector<Run> LongRuns(const cv::Mat& ink, int shortest) {
+  std::vector<Run> runs;
+  for (int y = 0; y < ink.rows; ++y) {
+    const uint8_t* row = ink.ptr<uint8_t>(y);
+    int start = 0;  // a run may start here or later
+    while (start + shortest <= ink.cols) {
+      int gap = start + shortest - 1;
+      while (gap >= start && row[gap]) --gap;
+      if (gap >= start) {
+        start = gap + 1;
+        continue;
+      }
+      int end = start + shortest;
+      while (end < ink.cols && row[end]) ++end;
+      runs.push_back({y, start, end});
+      start = end + 1;
+    }
+  }
+  return runs;
+}
+
+// Groups of runs that touch, also diagonally.
+std::vector<std::vector<int>> JoinRuns(const std::vector<Run>& runs) {
+  DisjointSets sets(runs.size());
+  size_t above = 0;  // first run that may touch the current one from the row above
+  for (size_t i = 0; i < runs.size(); ++i) {
+    while (runs[above].row < runs[i].row - 1) ++above;
+    for (size_t j = above; j < i && runs[j].row < runs[i].row; ++j) {
+      if (runs[j].start <= runs[i].end && runs[i].start <= runs[j].end) {
+        sets.Join(static_cast<int>(i), static_cast<int>(j));
+      }
+    }
+  }
+  return sets.Groups();
+}
+
+struct Stroke {
+  std::vector<Run> runs;
+  int start, end;  // along
+  int first_row, last_row;
+};
+
+// Thin long strokes along the rows of `ink`.
+std::vector<Stroke> FindStrokes(const cv::Mat& ink, double xh) {
+  // Made fatter by a pixel on both sides, a slightly slanted stroke still has long runs.
+  cv::Mat fat;
+  cv::dilate(ink, fat, cv::Mat(3, 1, CV_8U, cv::Scalar(1)));
+  const int shortest = std::max(kShortestPixels, static_cast<int>(kShortest * xh));
+  const std::vector<Run> runs = LongRuns(fat, shortest);
+  std::vector<Stroke> strokes;
+  for (const std::vector<int>& group : JoinRuns(runs)) {
+    Stroke s = {{}, runs[group[0]].start, runs[group[0]].end, runs[group[0]].row, 0};
+    double area = 0;
+    for (int i : group) {
+      s.runs.push_back(runs[i]);
+      s.start = std::min(s.start, runs[i].start);
+      s.end = std::max(s.end, runs[i].end);
+      s.last_row = runs[i].row;
+      area += runs[i].end - runs[i].start;
+    }
+    const double length = s.end - s.start;
+    const double thickness = area / length - 2;  // before it was made fatter
+    if (thickness > kThickest * xh) continue;
+    if (length < kLengthToThickness * std::max(1.0, thickness)) continue;
+    strokes.push_back(std::move(s));
+  }
+  return strokes;
+}
+
+}  // namespace
+
+std::vector<VerticalRuling> RemoveRulings(double letter_height, cv::Mat& ink) {
+  cv::Mat columns;  // the page's columns as rows
+  cv::transpose(ink, columns);
+  const std::vector<Stroke> across = FindStrokes(ink, letter_height);
+  const std::vector<Stroke> down = FindStrokes(columns, letter_height);
+
+  std::vector<VerticalRuling> verticals;
+  for (const Stroke& s : across) {
+    for (const Run& r : s.runs) ink.row(r.row).colRange(r.start, r.end).setTo(0);
+  }
+  for (const Stroke& s : down) {
+    for (const Run& r : s.runs) ink.col(r.row).rowRange(r.start, r.end).setTo(0);
+    verticals.push_back({(s.first_row + s.last_row + 1) / 2.0, static_cast<double>(s.start),
+                         static_cast<double>(s.end)});
+  }
+  return verticals;
+}
+
+}  // namespace platen::layout

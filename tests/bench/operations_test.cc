@@ -1,0 +1,185 @@
+// The counted work against what the model really multiplies, and limits against sums done by hand.
+#include "bench/operations.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "bench/page_bench.h"
+#include "model/engine/forward.h"
+#include "model/families/model.h"
+#include "model/ops/work_observer.h"
+#include "model/engine/sequence.h"
+
+namespace platen::bench {
+namespace {
+
+// Adds up the operations of all products while it lives.
+class GemmCounter : public WorkObserver {
+ public:
+  GemmCounter() { SetWorkObserver(this); }
+  ~GemmCounter() override { SetWorkObserver(nullptr); }
+  void OnGemm(const GemmCall& call, int64_t, int64_t) override {
+    operations_ += 2 * call.rows * call.n * call.k;
+  }
+  void OnLoopBody(uint64_t, int64_t, int64_t) override {}
+
+  // Since the last call.
+  double Take() { return static_cast<double>(operations_.exchange(0)); }
+
+ private:
+  std::atomic<int64_t> operations_ = 0;
+};
+
+const Model& Mini() {
+  static const Model model(
+      std::make_unique<Snapshot>(LoadSnapshot(PLATEN_SOURCE_DIR "/assets/platen-mini")),
+      BestKernels(), Precision::kInt8);
+  return model;
+}
+
+std::unique_ptr<Sequence> Prepare(const Engine& engine, int width, int height) {
+  Request request;
+  request.images.push_back(
+      ImageProcessor(Mini().config().image_processor).Prepare(SyntheticImage(1, width, height)));
+  request.task_text = "Text Recognition:";
+  request.max_new_tokens = 5;
+  request.ignore_stop = true;
+  return engine.Prepare(std::move(request));
+}
+
+TEST(OperationsTest, LinearWorkIsWhatTheEngineMultiplies) {
+  EngineOptions options;
+  options.draft_length = 0;
+  Engine engine(Mini(), options);
+  auto first = Prepare(engine, 56, 28), second = Prepare(engine, 140, 84);
+  const std::vector<Sequence*> batch = {first.get(), second.get()};
+  const std::vector<int64_t> patches = {4 * 2, 10 * 6};
+  const std::vector<int64_t> prompts = {first->prompt_len(), second->prompt_len()};
+  const ModelConfig& config = Mini().config();
+
+  GemmCounter counter;
+  engine.EncodeImages(batch);
+  EXPECT_EQ(VisionWork(config, patches, Precision::kInt8).linear, counter.Take());
+  for (Sequence* s : batch) ASSERT_TRUE(engine.TryReserve(*s));
+  engine.Prefill(batch);
+  EXPECT_EQ(PrefillWork(config, prompts, Precision::kInt8).linear, counter.Take());
+  engine.Submit(std::move(first));
+  engine.Submit(std::move(second));
+  engine.Step();
+  EXPECT_EQ(DecodeWork(config, prompts, Precision::kInt8).linear, counter.Take());
+}
+
+// A model so small that its sums can be done by hand.
+ModelConfig TinyConfig() {
+  ModelConfig config;
+  config.text.vocab_size = 10;
+  config.text.hidden_size = 4;
+  config.text.intermediate_size = 8;
+  config.text.num_layers = 2;
+  config.text.num_mtp_layers = 1;
+  config.text.num_heads = 2;
+  config.text.num_kv_heads = 1;
+  config.text.head_dim = 16;
+  config.vision.depth = 3;
+  config.vision.hidden_size = 8;
+  config.vision.num_heads = 2;
+  config.vision.intermediate_size = 16;
+  config.vision.patch_size = 2;
+  config.vision.temporal_patch_size = 2;
+  config.vision.out_hidden_size = 4;
+  return config;
+}
+
+// Query-key pairs of one head, counted one by one; each costs a product of two vectors of `dim` and
+// as much again for the values.
+double PairsTimesWork(int64_t queries, int64_t first_context, bool causal, int64_t dim) {
+  double work = 0;
+  for (int64_t q = 0; q < queries; ++q) {
+    const int64_t keys = causal ? first_context + q : first_context;
+    for (int64_t k = 0; k < keys; ++k) work += 2 * 2 * static_cast<double>(dim);
+  }
+  return work;
+}
+
+TEST(OperationsTest, AttentionWorkIsEveryPairOnce) {
+  const ModelConfig config = TinyConfig();
+  const Work bf16 = VisionWork(config, std::vector<int64_t>{4, 12}, Precision::kF32,
+                               VisionAttention::kBf16);
+  EXPECT_EQ(bf16.attention, 0);
+  EXPECT_EQ(bf16.bf16_attention,
+            VisionWork(config, std::vector<int64_t>{4, 12}, Precision::kF32).attention);
+  EXPECT_EQ(VisionWork(config, std::vector<int64_t>{4, 12}, Precision::kF32).attention,
+            3 * 2 * (PairsTimesWork(4, 4, false, 4) + PairsTimesWork(12, 12, false, 4)));
+  EXPECT_EQ(PrefillWork(config, std::vector<int64_t>{5, 1}, Precision::kF32).attention,
+            2 * 2 * (PairsTimesWork(5, 1, true, 16) + PairsTimesWork(1, 1, true, 16)));
+  EXPECT_EQ(DecodeWork(config, std::vector<int64_t>{7, 3}, Precision::kF32).attention,
+            2 * 2 * (PairsTimesWork(1, 7, false, 16) + PairsTimesWork(1, 3, false, 16)));
+}
+
+TEST(OperationsTest, EveryWeightAndEveryCachedTokenIsReadOnce) {
+  const ModelConfig config = TinyConfig();
+  // Per layer: qkv 4 x (32 + 2 x 16), output 32 x 4, gate, up and down 3 x 4 x 8; head 4 x 10.
+  const double text = 2 * (4 * 64 + 32 * 4 + 3 * 4 * 8) + 4 * 10;
+  const std::vector<int64_t> contexts = {7, 3};
+  EXPECT_EQ(PrefillWork(config, contexts, Precision::kInt8).bytes, text);
+  EXPECT_EQ(PrefillWork(config, contexts, Precision::kF32).bytes, 4 * text);
+  // The cache of the draft layer is not read: two layers of three.
+  const auto token = static_cast<double>(KvPool::TokenBytes(config.text, KvType::kBf16)) * 2 / 3;
+  EXPECT_DOUBLE_EQ(DecodeWork(config, contexts, Precision::kInt8).bytes, text + 10 * token);
+  // Patches 24 x 8; per block qkv and output 4 x 8 x 8, SwiGLU 3 x 8 x 16; then four patches to a
+  // token 32 x 4, 4 x 4, SwiGLU 3 x 4 x 12.
+  const double vision = 24 * 8 + 3 * (4 * 64 + 3 * 8 * 16) + 32 * 4 + 16 + 3 * 4 * 12;
+  EXPECT_EQ(VisionWork(config, std::vector<int64_t>{4}, Precision::kInt8).bytes, vision);
+}
+
+TEST(OperationsTest, TheLimitIsTheSlowerOfComputingAndReading) {
+  const Work work = {.linear = 6e9, .attention = 1e9, .bytes = 5e9};
+  Peaks peaks;
+  peaks.int8_gops = 3;
+  peaks.f32_gflops = 0.5;
+  peaks.dram_gbytes_per_s = 1;
+  const Limit int8 = LimitOf(work, peaks, Precision::kInt8);
+  EXPECT_DOUBLE_EQ(int8.compute_s, 2 + 2);
+  EXPECT_DOUBLE_EQ(int8.seconds(), 5);
+  EXPECT_STREQ(int8.bound(), "memory");
+  const Limit f32 = LimitOf(work, peaks, Precision::kF32);
+  EXPECT_DOUBLE_EQ(f32.seconds(), 12 + 2);
+  EXPECT_STREQ(f32.bound(), "compute");
+  const Work bf16 = {.linear = 6e9, .bf16_attention = 1e9};
+  EXPECT_DOUBLE_EQ(LimitOf(bf16, peaks, Precision::kInt8).seconds(), 2 + 2);  // no such instruction
+  peaks.bf16_gflops = 4;
+  EXPECT_DOUBLE_EQ(LimitOf(bf16, peaks, Precision::kInt8).seconds(), 2 + 0.25);
+  peaks.cache_bytes = 5e9;  // all of it fits
+  EXPECT_DOUBLE_EQ(LimitOf(work, peaks, Precision::kInt8).seconds(), 4);
+}
+
+TEST(PageLimitTest, StepsThatPagesShareReadTheWeightsOnce) {
+  const ModelConfig config = TinyConfig();
+  PageShape shape;
+  shape.patches = {4, 4};
+  shape.prompts = {5, 6};
+  shape.output_tokens = 2 * 3;
+  Peaks peaks;
+  peaks.int8_gops = peaks.f32_gflops = 1e6;  // reading alone counts
+  peaks.dram_gbytes_per_s = 1;
+  const double alone = LimitOfPage(config, shape, 2, peaks, Precision::kInt8).decode.memory_s;
+  const double shared = LimitOfPage(config, shape, 1, peaks, Precision::kInt8).decode.memory_s;
+  const Work first = DecodeWork(config, std::vector<int64_t>{6, 7}, Precision::kInt8);
+  const Work second = DecodeWork(config, std::vector<int64_t>{7, 8}, Precision::kInt8);
+  EXPECT_DOUBLE_EQ(alone, 1e-9 * (first.bytes + second.bytes));
+  EXPECT_DOUBLE_EQ(alone - shared, 1e-9 * DecodeWork(config, {}, Precision::kInt8).bytes);
+}
+
+TEST(PageShapeTest, AtOneHundredAndFiftyDpiAPageIsTheFixedWorkload) {
+  // platen-mini shrinks large crops; these fit GLM-OCR's limits and its own alike.
+  const PageShape shape = ShapeOf(Mini(), PageWorkload());
+  EXPECT_EQ(shape.image_tokens, 2200);
+  EXPECT_EQ(shape.output_tokens, 700);
+  EXPECT_EQ(shape.patches, std::vector<int64_t>(20, 440));
+}
+
+}  // namespace
+}  // namespace platen::bench
