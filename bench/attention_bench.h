@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "bench/kernel_bench.h"
-#include "model/kernels/kernels.h"
 #include "model/families/glm_ocr/vision.h"
+#include "model/kernels/kernels.h"
 
 namespace platen::bench {
 

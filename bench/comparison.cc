@@ -130,9 +130,8 @@ std::vector<size_t> WorstPages(const std::vector<PageComparison>& pages, size_t 
       worst.push_back(i);
     }
   }
-  std::stable_sort(worst.begin(), worst.end(), [&](size_t x, size_t y) {
-    return pages[x].text.cer() > pages[y].text.cer();
-  });
+  std::stable_sort(worst.begin(), worst.end(),
+                   [&](size_t x, size_t y) { return pages[x].text.cer() > pages[y].text.cer(); });
   worst.resize(std::min(worst.size(), count));
   return worst;
 }
@@ -166,8 +165,8 @@ void LogitComparer::CompareRegion(const Sequence& a, const Sequence& b, int regi
   const ConstMatView hidden_b = pass_b_.Hidden(b, answer);
   for (int64_t row = 0; row < hidden_a.rows; row += kRowsPerHead) {
     const int64_t count = std::min(kRowsPerHead, hidden_a.rows - row);
-    CompareRows(pass_a_.Logits(hidden_a.Rows(row, count)), pass_b_.Logits(hidden_b.Rows(row, count)),
-                region, static_cast<int>(row) + 1, sum);
+    CompareRows(pass_a_.Logits(hidden_a.Rows(row, count)),
+                pass_b_.Logits(hidden_b.Rows(row, count)), region, static_cast<int>(row) + 1, sum);
   }
 }
 

@@ -26,17 +26,17 @@ struct TokenDifference {
   int64_t tokens = 0;             // of the longer side of each region
   int64_t edits = 0;              // insertions, deletions and substitutions of whole tokens
 
-  double agreement() const;       // share of equal tokens; 1 if there are none
+  double agreement() const;  // share of equal tokens; 1 if there are none
 };
 
 // Both sides on A's tokens (teacher_forced.h), place by place.
 struct LogitDifference {
   int64_t places = 0;
-  int64_t same_choice = 0;        // places whose largest logit is the same token's
-  double largest = 0;             // |A - B| over all places and tokens
-  int largest_region = 0;         // where it is: region of the page, place in its answer, both from 1
+  int64_t same_choice = 0;  // places whose largest logit is the same token's
+  double largest = 0;       // |A - B| over all places and tokens
+  int largest_region = 0;   // where it is: region of the page, place in its answer, both from 1
   int largest_place = 0;
-  std::string chosen_a;           // text of the largest logits there
+  std::string chosen_a;  // text of the largest logits there
   std::string chosen_b;
 
   double agreement() const;
@@ -64,7 +64,7 @@ struct ComparisonSummary {
   TextDifference text;
   TokenDifference tokens;
   LogitDifference logits;
-  double mean_cer = 0;    // of pages
+  double mean_cer = 0;  // of pages
   double median_cer = 0;
   double worst_cer = 0;
   std::string largest_logit_page;  // "name page 3"

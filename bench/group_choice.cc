@@ -10,7 +10,7 @@
 namespace platen {
 namespace {
 
-constexpr int64_t kMaxRows = 512;  // of each product
+constexpr int64_t kMaxRows = 512;   // of each product
 constexpr int64_t kErrorRows = 64;  // multiplied at once
 
 // Sums of squares of y8 - y and of y.
@@ -85,8 +85,7 @@ void ActivationSamples::AddPage(const PageReading& page) {
     const Sequence& s = *region.sequence;
     std::vector<const PreparedImage*> images;
     for (const PreparedImage& image : s.request.images) images.push_back(&image);
-    MatView out =
-        vision_out_.Shaped(s.result.image_tokens, model_.config().text.hidden_size);
+    MatView out = vision_out_.Shaped(s.result.image_tokens, model_.config().text.hidden_size);
     model_.vision().Encode(images, vision_workspace_, out);
     const auto answer = std::span(s.tokens).subspan(static_cast<size_t>(s.prompt_len()));
     forced_.Logits(forced_.Hidden(s, answer));
@@ -128,8 +127,8 @@ void AddErrors(const Model& f32, const Model& int8, const ActivationSamples& sam
     const std::string kind = KindOf(exact[i].name);
     if (first && !worst.contains(kind)) kinds.push_back({kind, exact[i].linear->depth(), {}, 0});
     double& error = worst[kind];
-    error = std::max(error,
-                     RelativeError(f32.kernels(), *exact[i].linear, *quantised[i].linear, x));
+    error =
+        std::max(error, RelativeError(f32.kernels(), *exact[i].linear, *quantised[i].linear, x));
   }
   for (KindErrors& kind : kinds) kind.errors.push_back(worst.at(kind.kind));
 }

@@ -2,10 +2,10 @@
 //
 // A product's error is |y8 - y| / |y|: how far its int8 output is from its f32 output on the same
 // inputs, as a share of the output's size, over all sampled rows. Small groups follow the size of
-// weights and activations closely and cost speed; the smallest candidate stands for what int8 costs in
-// any case. Errors of rounding are independent, so what a larger group adds is
-// sqrt(error^2 - smallest^2). The rule: the largest group that adds at most a bound, in the worst
-// layer of its kind.
+// weights and activations closely and cost speed; the smallest candidate stands for what int8 costs
+// in any case. Errors of rounding are independent, so what a larger group adds is sqrt(error^2 -
+// smallest^2). The rule: the largest group that adds at most a bound, in the worst layer of its
+// kind.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,12 @@ namespace platen {
 // Candidates in ascending order; the last one is the whole depth.
 inline constexpr int kGroupCandidates[] = {64, 128, 256, 512, WeightFormat::kWholeDepth};
 
-// "model.visual.blocks.3.attn.qkv" -> "model.visual.blocks.*.attn.qkv": products that share a group.
+// "model.visual.blocks.3.attn.qkv" -> "model.visual.blocks.*.attn.qkv": products that share a
+// group.
 std::string KindOf(const std::string& product);
 
-// Inputs of every product, gathered from pages read in f32. Memory is bounded: a fixed number of rows
-// for each product, thinned out evenly over all that come.
+// Inputs of every product, gathered from pages read in f32. Memory is bounded: a fixed number of
+// rows for each product, thinned out evenly over all that come.
 class ActivationSamples {
  public:
   // `model` is f32 and outlives the samples.

@@ -9,8 +9,8 @@
 
 #include "bench/peaks.h"
 #include "model/families/glm_ocr/config.h"
-#include "model/ops/linear.h"
 #include "model/families/glm_ocr/vision.h"
+#include "model/ops/linear.h"
 
 namespace platen::bench {
 

@@ -192,8 +192,8 @@ class PageBench {
 
   const Model& model_;
   const PageWorkload& workload_;
-  // One for all runs: its memory is touched for the first time with the page that is not counted, as
-  // in a long run. (On a virtual machine that can cost half a second.)
+  // One for all runs: its memory is touched for the first time with the page that is not counted,
+  // as in a long run. (On a virtual machine that can cost half a second.)
   Engine engine_;
   EngineRecognizer recognizer_;
   ScratchFolder folder_;

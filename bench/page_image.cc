@@ -1,7 +1,10 @@
 #include "bench/page_image.h"
 
+// jpeglib.h needs size_t and FILE before it.
+// clang-format off
+#include <cstdio>
 #include <jpeglib.h>
-#include <stdio.h>  // jpeglib.h needs FILE
+// clang-format on
 
 #include <cstdlib>
 #include <fstream>

@@ -32,10 +32,10 @@ Peaks MeasurePeaks(const std::string& table_name, bool memory, int threads = 1);
 // Medians of the rates (of two, the better one); at least one element.
 Peaks MedianOf(const std::vector<Peaks>& peaks);
 
-// Reads memory far beyond the last-level cache, one buffer for each thread, with prefetch and from huge
-// pages where the system gives them: in one stream, which is faster on AMD's Zen 4 (30 and 22 GB/s),
-// and in four, on Intel's Sapphire Rapids (11 and 17).
-// Holds the buffers, so that measuring again is quick (about 0.2 s).
+// Reads memory far beyond the last-level cache, one buffer for each thread, with prefetch and from
+// huge pages where the system gives them: in one stream, which is faster on AMD's Zen 4 (30 and 22
+// GB/s), and in four, on Intel's Sapphire Rapids (11 and 17). Holds the buffers, so that measuring
+// again is quick (about 0.2 s).
 class MemoryMeter {
  public:
   explicit MemoryMeter(int threads);

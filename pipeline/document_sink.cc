@@ -60,8 +60,9 @@ DocumentSink::DocumentSink(SinkOptions options, Ledger& ledger, ProgressCounters
 
 void DocumentSink::Write(PageSlot& page) {
   OpenDocument& document = *page.job.document;
-  const StageSpan span(telemetry_, Stage::kWrite, -1,
-                       DisplayName(document.input.shown_name()) + " p" + std::to_string(page.job.page));
+  const StageSpan span(
+      telemetry_, Stage::kWrite, -1,
+      DisplayName(document.input.shown_name()) + " p" + std::to_string(page.job.page));
   if (page.job.page > 0) KeepPage(document, page.result);
   if (page.job.last_of_document) FinishDocument(document);
   counters_.Report();
@@ -114,39 +115,36 @@ void DocumentSink::FinishDocument(OpenDocument& document) {
     AddFailure(document, 0, e.reason());
     finished.failed = std::max(finished.failed, 1);
   }
-  counters_.Add(
-      finished.failed > 0 ? &Progress::documents_failed : &Progress::documents_read, 1);
+  counters_.Add(finished.failed > 0 ? &Progress::documents_failed : &Progress::documents_read, 1);
   if (observers_.document) observers_.document(finished);
 }
 
-// The outputs of an earlier run have pages that these would not have. (Not so if that run read fewer
-// pages of the same document, and they are all here.)
+// The outputs of an earlier run have pages that these would not have. (Not so if that run read
+// fewer pages of the same document, and they are all here.)
 bool DocumentSink::WouldLosePages(const OpenDocument& document) const {
   if (!ledger_.HoldsSuccess(document.key, document.input)) return false;
   const DocumentRecord* record = ledger_.Find(document.key);
   if (record == nullptr || !document.error.empty()) return true;
   const std::vector<int> held = SelectPages(record->pages, record->of_pages);
-  return !std::all_of(held.begin(), held.end(), [&](int page) {
-    return document.finished_pages->HasComplete(page);
-  });
+  return !std::all_of(held.begin(), held.end(),
+                      [&](int page) { return document.finished_pages->HasComplete(page); });
 }
 
 void DocumentSink::WriteOutputs(OpenDocument& document, FinishedDocument& finished) {
   // Not there, or of no format that is read: there is nothing that outputs could be of.
   if (!document.input.error.empty() || document.key.empty()) return;
-  DocumentPages pages{static_cast<int>(finished.pages.size()), [&](int index) {
-                        return document.finished_pages->Read(
-                            finished.pages[static_cast<size_t>(index)]);
-                      }};
+  DocumentPages pages{
+      static_cast<int>(finished.pages.size()), [&](int index) {
+        return document.finished_pages->Read(finished.pages[static_cast<size_t>(index)]);
+      }};
   if (!document.error.empty()) pages = {1, [&](int) { return PageOfFailure(document.error); }};
-  finished.outputs =
-      WriteDocument(ledger_.root(), document.input.output, ledger_.identity().formats,
-                    {DisplayName(document.input.output), options_.settings}, pages,
-                    ledger_.temporary());
+  finished.outputs = WriteDocument(
+      ledger_.root(), document.input.output, ledger_.identity().formats,
+      {DisplayName(document.input.output), options_.settings}, pages, ledger_.temporary());
   ledger_.RecordDocument(document.key, document.input, finished.pages, document.num_pages,
                          finished.failed, finished.outputs);
-  // Failed pages are tried again by the next run, and the others taken from here; so are these pages
-  // when a later run chooses others.
+  // Failed pages are tried again by the next run, and the others taken from here; so are these
+  // pages when a later run chooses others.
   const bool whole = static_cast<int>(finished.pages.size()) == document.num_pages;
   if (finished.failed == 0 && whole) document.finished_pages->Remove();
 }

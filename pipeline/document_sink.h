@@ -21,7 +21,7 @@ struct FinishedDocument {
   std::vector<int> pages;            // in its outputs
   int failed = 0;                    // pages; 1 if the document as a whole
   std::vector<WrittenFile> outputs;  // empty: none were written
-  bool kept_earlier = false;         // something failed, and complete outputs of an earlier run stay
+  bool kept_earlier = false;  // something failed, and complete outputs of an earlier run stay
 };
 
 // Who wants to know, besides the report. Each may be empty; called by one thread at a time, in the
@@ -43,9 +43,9 @@ class DocumentSink {
                Telemetry& telemetry, SinkObservers observers);
 
   // Keeps the slot's result; with the last page of a document writes its outputs. A failure never
-  // takes the place of an earlier success: outputs of an earlier run that are complete stay, if what
-  // would replace them is not. Throws Error(kEnvironment) when the disk refuses: the run ends and can
-  // be resumed.
+  // takes the place of an earlier success: outputs of an earlier run that are complete stay, if
+  // what would replace them is not. Throws Error(kEnvironment) when the disk refuses: the run ends
+  // and can be resumed.
   void Write(PageSlot& page);
 
   // Completes OUT/failures.jsonl. No page follows.

@@ -17,7 +17,8 @@ struct Failure {
   std::string error;
 };
 
-// Used by one thread at a time. The folders outlive it; all members throw Error when the disk refuses.
+// Used by one thread at a time. The folders outlive it; all members throw Error when the disk
+// refuses.
 class FailureLog {
  public:
   static constexpr const char* kFileName = "failures.jsonl";

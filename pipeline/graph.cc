@@ -34,10 +34,10 @@ struct GateMail {
 };
 
 // Decoding comes last: a step costs nearly the same for one page's regions as for many pages', so
-// all pages in memory are made ready first and share its batch (docs/PERFORMANCE.md). Their number is
-// bounded by the slots. Before it, what is nearest to decoding goes first. What is decoded is written
-// at once, which frees its slot. Every node has a priority: tasks without one would wait for all
-// others.
+// all pages in memory are made ready first and share its batch (docs/PERFORMANCE.md). Their number
+// is bounded by the slots. Before it, what is nearest to decoding goes first. What is decoded is
+// written at once, which frees its slot. Every node has a priority: tasks without one would wait
+// for all others.
 enum Priority : flow::node_priority_t {
   kDecodePriority = 1,
   kSourcePriority = 2,
@@ -56,11 +56,11 @@ enum Priority : flow::node_priority_t {
 // with an engine thread behind: every thread of the process is then one that --threads counts.
 //
 // Order cannot deadlock: pages are admitted in sequence, so the page the writer waits for always
-// holds a slot, what waits for room for its pixels gets it (see PixelGate), and what waits for cache
-// blocks gets them (see PrefillStage).
+// holds a slot, what waits for room for its pixels gets it (see PixelGate), and what waits for
+// cache blocks gets them (see PrefillStage).
 //
-// No exception leaves a body: `stop` keeps the first one, bodies that start later do nothing, and the
-// graph runs empty (see StopSignal).
+// No exception leaves a body: `stop` keeps the first one, bodies that start later do nothing, and
+// the graph runs empty (see StopSignal).
 void RunGraph(const GraphStages& stages, const GraphLimits& limits) {
   flow::graph g;
   StopSignal stop;
@@ -215,17 +215,18 @@ void RunGraph(const GraphStages& stages, const GraphLimits& limits) {
   flow::make_edge(decode_image, layout);
   flow::make_edge(layout, preprocess);
   flow::make_edge(flow::output_port<0>(preprocess), vision_encode);
-  flow::make_edge(flow::output_port<1>(preprocess), assemble);                  // nothing to read
-  flow::make_edge(flow::output_port<2>(preprocess), pixel_gate);                // pixels given back
+  flow::make_edge(flow::output_port<1>(preprocess), assemble);    // nothing to read
+  flow::make_edge(flow::output_port<2>(preprocess), pixel_gate);  // pixels given back
   flow::make_edge(flow::output_port<0>(vision_encode), prefill);
-  flow::make_edge(flow::output_port<1>(vision_encode), vision_encode);          // tick
+  flow::make_edge(flow::output_port<1>(vision_encode), vision_encode);  // tick
   flow::make_edge(flow::output_port<0>(prefill), speculative_decode);
-  flow::make_edge(flow::output_port<1>(prefill), prefill);                      // tick
+  flow::make_edge(flow::output_port<1>(prefill), prefill);  // tick
   flow::make_edge(flow::output_port<0>(speculative_decode), assemble);
-  flow::make_edge(flow::output_port<1>(speculative_decode), speculative_decode);  // tick: next round
-  flow::make_edge(flow::output_port<2>(speculative_decode), prefill);           // blocks were freed
+  flow::make_edge(flow::output_port<1>(speculative_decode),
+                  speculative_decode);                                 // tick: next round
+  flow::make_edge(flow::output_port<2>(speculative_decode), prefill);  // blocks were freed
   flow::make_edge(assemble, write);
-  flow::make_edge(flow::output_port<0>(write), source);                         // the slot goes home
+  flow::make_edge(flow::output_port<0>(write), source);  // the slot goes home
 
   std::vector<PageSlot> slots(static_cast<size_t>(limits.slots));
   for (size_t i = 0; i < slots.size(); ++i) {

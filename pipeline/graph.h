@@ -23,11 +23,11 @@ struct GraphLimits {
 };
 
 // Runs every page of the source through the stages and returns when the last one is written. The
-// calling thread works too: the graph uses the threads of the arena it is called in, and starts none
-// of its own.
+// calling thread works too: the graph uses the threads of the arena it is called in, and starts
+// none of its own.
 //
-// An exception out of a stage (a full disk, a bug) ends the run and is thrown here, when no body runs
-// any more; pages in flight are dropped then, to be read again by the next run.
+// An exception out of a stage (a full disk, a bug) ends the run and is thrown here, when no body
+// runs any more; pages in flight are dropped then, to be read again by the next run.
 void RunGraph(const GraphStages& stages, const GraphLimits& limits);
 
 }  // namespace platen

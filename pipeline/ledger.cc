@@ -36,8 +36,8 @@ Folder OpenBelow(const Folder& folder, const std::string& name) {
   return OnOwnFolder([&] { return folder.Below(name, Folder::Missing::kCreate); });
 }
 
-// Calls visit with every line of the file that is no longer than kMaxLineBytes. A last line without an
-// end was cut short by a crash and is a line like any other: it is no JSON.
+// Calls visit with every line of the file that is no longer than kMaxLineBytes. A last line without
+// an end was cut short by a crash and is a line like any other: it is no JSON.
 template <typename Visit>
 void ForEachLine(int fd, const std::string& path, const Visit& visit) {
   std::string pending;
@@ -274,16 +274,17 @@ void Ledger::RecordDocument(const std::string& key, const InputDocument& input,
                             const std::vector<WrittenFile>& outputs) {
   Json sizes = Json::object();
   for (size_t i = 0; i < outputs.size(); ++i) sizes[identity_.formats[i]] = outputs[i].bytes;
-  AppendLine(Json{{"record", "document"},
-                  {"key", key},
-                  {"name", DisplayName(input.shown_name())},
-                  {"output", DisplayName(input.output)},
-                  {"pages", pages.size()},
-                  {"page_list", FormatPageRanges(pages)},
-                  {"of", of_pages},
-                  {"failed", failed},
-                  {"outputs", sizes}}
-                 .dump());
+  AppendLine(Json{
+      {"record", "document"},
+      {"key", key},
+      {"name", DisplayName(input.shown_name())},
+      {"output", DisplayName(input.output)},
+      {"pages", pages.size()},
+      {"page_list", FormatPageRanges(pages)},
+      {"of", of_pages},
+      {"failed", failed},
+      {"outputs",
+       sizes}}.dump());
   if (::fdatasync(ledger_.get()) != 0 && errno != EINVAL) {
     const int code = errno;
     OnOwnFolder([&] { ThrowFileError(state_.PathOf(kLedgerName), "sync", code); });

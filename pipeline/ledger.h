@@ -9,8 +9,8 @@
 // sizes. The record is written after the outputs are on disk, so a crash in between repeats the
 // writing, never the reading. A document with failed pages has a record too, but is tried again.
 //
-// None of this is trusted: nothing is opened, written or removed through a symbolic link, and a line
-// that is no record says nothing.
+// None of this is trusted: nothing is opened, written or removed through a symbolic link, and a
+// line that is no record says nothing.
 #pragma once
 
 #include <cstdint>
@@ -28,33 +28,33 @@ namespace platen {
 
 // What makes two runs' results of a document the same.
 struct ResultIdentity {
-  std::string fingerprint;           // of the model, the version and every option that changes results
+  std::string fingerprint;  // of the model, the version and every option that changes results
   std::vector<std::string> formats;  // outputs that must be there
 };
 
 // What was written of a document.
 struct DocumentRecord {
-  std::vector<PageRange> pages;  // that are in its outputs
-  int num_pages = 0;             // in the outputs
-  int of_pages = 0;              // in the document
-  int failed = 0;                // of the pages in the outputs
+  std::vector<PageRange> pages;                 // that are in its outputs
+  int num_pages = 0;                            // in the outputs
+  int of_pages = 0;                             // in the document
+  int failed = 0;                               // of the pages in the outputs
   std::map<std::string, int64_t> output_bytes;  // by format
 
   bool whole() const { return failed == 0 && num_pages == of_pages; }
 };
 
-// One process, one thread at a time for the writing members; those that ask may be called from another
-// thread meanwhile (they touch nothing that writing changes).
+// One process, one thread at a time for the writing members; those that ask may be called from
+// another thread meanwhile (they touch nothing that writing changes).
 class Ledger {
  public:
-  // Creates OUT/.platen, takes the lock, reads what earlier runs left and removes what they left over.
-  // Throws Error(kEnvironment), also if another run holds the lock.
+  // Creates OUT/.platen, takes the lock, reads what earlier runs left and removes what they left
+  // over. Throws Error(kEnvironment), also if another run holds the lock.
   Ledger(const std::string& output_dir, ResultIdentity identity);
   Ledger(const Ledger&) = delete;
   Ledger& operator=(const Ledger&) = delete;
 
-  // Names this version of this document: the path of its outputs, its size and modification time, and
-  // the fingerprint. Throws Error(kInput) if the file is not there.
+  // Names this version of this document: the path of its outputs, its size and modification time,
+  // and the fingerprint. Throws Error(kInput) if the file is not there.
   std::string KeyOf(const InputDocument& input) const { return KeyOf(input, input.output); }
   std::string KeyOf(const InputDocument& input, const std::string& output) const;
 
@@ -66,8 +66,9 @@ class Ledger {
   bool IsFinished(const std::string& key, const InputDocument& input,
                   const std::vector<PageRange>& chosen) const;
 
-  // Outputs of the document are there, and nothing says that they are incomplete: they are the success
-  // of an earlier run, even if of another version of the document or before the ledger was lost.
+  // Outputs of the document are there, and nothing says that they are incomplete: they are the
+  // success of an earlier run, even if of another version of the document or before the ledger was
+  // lost.
   bool HoldsSuccess(const std::string& key, const InputDocument& input) const;
 
   // The document's finished pages.
@@ -81,7 +82,7 @@ class Ledger {
                       const std::vector<int>& pages, int of_pages, int failed,
                       const std::vector<WrittenFile>& outputs);
 
-  const Folder& root() const { return root_; }             // the output folder
+  const Folder& root() const { return root_; }            // the output folder
   const Folder& temporary() const { return temporary_; }  // for files on their way there
   const ResultIdentity& identity() const { return identity_; }
   // Lines that look like a document's record and are none.
@@ -105,8 +106,8 @@ class Ledger {
   UniqueFd lock_;
   UniqueFd ledger_;
   // As of the start.
-  std::map<std::string, DocumentRecord> documents_;     // by key
-  std::map<std::string, bool> complete_by_output_;      // by DisplayName of the output: its last record
+  std::map<std::string, DocumentRecord> documents_;  // by key
+  std::map<std::string, bool> complete_by_output_;  // by DisplayName of the output: its last record
   int64_t damaged_records_ = 0;
 };
 

@@ -11,8 +11,8 @@ MemoryPlan PlanMemory(int64_t memory_bytes) {
   constexpr int64_t kBytesPerPixel = 5;
   MemoryPlan plan;
   plan.kv_cache_bytes = std::clamp(memory_bytes / 4 / kMiB * kMiB, 16 * kMiB, 1024 * kMiB);
-  plan.slots = static_cast<int>(std::clamp<int64_t>(
-      memory_bytes / 8 / (kPixelsOfASlot * kBytesPerPixel), 1, kMostSlots));
+  plan.slots = static_cast<int>(
+      std::clamp<int64_t>(memory_bytes / 8 / (kPixelsOfASlot * kBytesPerPixel), 1, kMostSlots));
   plan.pixels =
       std::clamp(memory_bytes / 4 / kBytesPerPixel, kPixelsOfASlot, plan.slots * kPixelsOfASlot);
   return plan;

@@ -23,7 +23,8 @@ struct OpenDocument {
   std::string error;                       // not empty: it could not be opened
   std::unique_ptr<DocumentReader> reader;  // null if it could not be opened
   int num_pages = 0;                       // of the document
-  // That will be in the outputs, ascending, 1-based: those chosen, and those an earlier run has read.
+  // That will be in the outputs, ascending, 1-based: those chosen, and those an earlier run has
+  // read.
   std::vector<int> pages;
   std::unique_ptr<PageFile> finished_pages;
 };
@@ -31,9 +32,9 @@ struct OpenDocument {
 // One page to read, or with page 0 no page: it only brings its document to the write stage.
 struct PageJob {
   std::shared_ptr<OpenDocument> document;
-  int page = 0;                    // 1-based
-  bool last_of_document = false;   // no page of the document comes after it
-  uint64_t sequence = 0;           // place in the run's order: 0, 1, 2, ... without gaps
+  int page = 0;                   // 1-based
+  bool last_of_document = false;  // no page of the document comes after it
+  uint64_t sequence = 0;          // place in the run's order: 0, 1, 2, ... without gaps
 };
 
 struct PageSlot;
@@ -44,7 +45,7 @@ struct Region {
   CropOrigin origin;
   std::unique_ptr<Reading> reading;  // null once handed over, failed or finished
   Recognition recognition;
-  std::string error;                 // not empty: it failed, later stages pass it on
+  std::string error;  // not empty: it failed, later stages pass it on
 };
 
 // Everything one page needs from admission to writing, and the token that admits it: as many pages
@@ -53,14 +54,14 @@ struct Region {
 struct PageSlot {
   int index = 0;  // which slot it is, for the trace
   PageJob job;
-  std::string error;              // not empty: the page failed, later stages pass it on
-  int64_t pixels = 0;             // what the image will take, from measure on; see pixel_gate.h
-  Image image;                    // from decode_image to preprocess
-  PageGeometry geometry;          // from layout on
+  std::string error;      // not empty: the page failed, later stages pass it on
+  int64_t pixels = 0;     // what the image will take, from measure on; see pixel_gate.h
+  Image image;            // from decode_image to preprocess
+  PageGeometry geometry;  // from layout on
   std::vector<std::string> warnings;
-  std::vector<Region> regions;    // from preprocess on
-  size_t open_regions = 0;        // regions the decode stage has not closed yet
-  PageResult result;              // from assemble on
+  std::vector<Region> regions;  // from preprocess on
+  size_t open_regions = 0;      // regions the decode stage has not closed yet
+  PageResult result;            // from assemble on
 
   // Ready for another page; keeps its index.
   void Clear() {

@@ -28,8 +28,8 @@ std::string ReadAt(int fd, uint64_t offset, uint64_t length, const std::string& 
   std::string bytes(length, '\0');
   size_t done = 0;
   while (done < length) {
-    const ssize_t n = ::pread(fd, bytes.data() + done, length - done,
-                              static_cast<off_t>(offset + done));
+    const ssize_t n =
+        ::pread(fd, bytes.data() + done, length - done, static_cast<off_t>(offset + done));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) ThrowFileError(path, "read", errno);
     if (n == 0) break;

@@ -1,8 +1,9 @@
-// Finished pages of a document that is not read as a whole, on disk: what a re-run need not read again.
+// Finished pages of a document that is not read as a whole, on disk: what a re-run need not read
+// again.
 //
-// One line per page: a checksum and the page as JSON. A line that a crash cut short, or anything else
-// that does not carry its checksum or is no page, ends the file as if it had never been written. Pages
-// may stand in any order and repeat; the last one counts.
+// One line per page: a checksum and the page as JSON. A line that a crash cut short, or anything
+// else that does not carry its checksum or is no page, ends the file as if it had never been
+// written. Pages may stand in any order and repeat; the last one counts.
 #pragma once
 
 #include <cstdint>

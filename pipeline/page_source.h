@@ -47,7 +47,7 @@ class PageSource {
 
   size_t next_document_ = 0;
   std::shared_ptr<OpenDocument> current_;
-  std::vector<int> to_read_;   // pages of `current_` that must be read
+  std::vector<int> to_read_;  // pages of `current_` that must be read
   size_t next_to_read_ = 0;
   uint64_t next_sequence_ = 0;
 };

@@ -9,11 +9,11 @@
 
 namespace platen {
 
-// A slot bounds the number of pages, not their size: eight pages of 200 megapixels are 7 GB. A page is
-// let in when its pixels fit beside those that are decoded already, or when there are none, so that
-// every page comes through; in the order of arrival, so that a large one is not overtaken for ever.
-// It cannot deadlock: pages inside give their pixels back without waiting for anybody.
-// Used by one serial node.
+// A slot bounds the number of pages, not their size: eight pages of 200 megapixels are 7 GB. A page
+// is let in when its pixels fit beside those that are decoded already, or when there are none, so
+// that every page comes through; in the order of arrival, so that a large one is not overtaken for
+// ever. It cannot deadlock: pages inside give their pixels back without waiting for anybody. Used
+// by one serial node.
 class PixelGate {
  public:
   explicit PixelGate(int64_t most_pixels) : most_pixels_(most_pixels) {}

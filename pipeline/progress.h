@@ -18,14 +18,14 @@ struct Progress {
   int64_t pages_opened = 0;       // to be read, of the documents opened
   int64_t pages_admitted = 0;     // of those: with a slot, now or before
   int64_t pages_read = 0;
-  int64_t pages_failed = 0;       // in part or as a whole; not among those read
-  int64_t pages_doubtful = 0;     // of those read or failed; see PageResult::doubts
-  int64_t pages_resumed = 0;      // taken from an earlier run's finished pages
-  int64_t pages_skipped = 0;      // of skipped documents
-  int64_t failures = 0;           // reported: of pages and of documents
+  int64_t pages_failed = 0;    // in part or as a whole; not among those read
+  int64_t pages_doubtful = 0;  // of those read or failed; see PageResult::doubts
+  int64_t pages_resumed = 0;   // taken from an earlier run's finished pages
+  int64_t pages_skipped = 0;   // of skipped documents
+  int64_t failures = 0;        // reported: of pages and of documents
   int64_t regions = 0;
   int64_t regions_failed = 0;
-  int64_t regions_retried = 0;    // read again by themselves, because their batch failed
+  int64_t regions_retried = 0;  // read again by themselves, because their batch failed
   int64_t tokens = 0;
   int64_t low_confidence_lines = 0;
   int64_t lines = 0;
@@ -45,7 +45,7 @@ class ProgressCounters {
 
   explicit ProgressCounters(Observer observer = nullptr) : observer_(std::move(observer)) {}
 
-  void Add(int64_t Progress::* field, int64_t count) {
+  void Add(int64_t Progress::*field, int64_t count) {
     std::atomic_ref<int64_t>(values_.*field).fetch_add(count, std::memory_order_relaxed);
   }
   Progress Snapshot() const;

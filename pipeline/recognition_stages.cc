@@ -59,8 +59,8 @@ std::string BatchLabel(const std::vector<Region*>& regions) {
     pages += region->page != last ? 1 : 0;
     last = region->page;
   }
-  std::string label = DisplayName(first->job.document->input.shown_name()) + " p" +
-                      std::to_string(first->job.page);
+  std::string label =
+      DisplayName(first->job.document->input.shown_name()) + " p" + std::to_string(first->job.page);
   if (pages > 1) label += " (+" + std::to_string(pages - 1) + ")";
   return label;
 }
@@ -164,8 +164,8 @@ DecodeStage::Round DecodeStage::OnTick() {
     if (PageSlot* page = Close(region)) round.finished_pages.push_back(page);
   }
   if (span.traced()) {
-    span.SetDetails("{\"sequences\":" + std::to_string(live) + ",\"rows\":" +
-                    std::to_string(recognizer_.stats().rows - rows_before) + "}");
+    span.SetDetails("{\"sequences\":" + std::to_string(live) +
+                    ",\"rows\":" + std::to_string(recognizer_.stats().rows - rows_before) + "}");
   }
   counters_.Report();
   return round;

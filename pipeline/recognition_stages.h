@@ -1,13 +1,14 @@
 // The stages that work on many pages' regions together: vision_encode, prefill, speculative_decode.
 //
-// Each is the body of a serial graph node and keeps a list of what waits. What arrives is only added
-// to the list; the work is done when the node gets a *tick*, a message it sends to itself. A tick
-// queues up behind everything that has arrived meanwhile, so a batch takes all that waits (up to its
-// budget) and nothing ever waits for a batch to fill up. At most one tick is under way per stage.
+// Each is the body of a serial graph node and keeps a list of what waits. What arrives is only
+// added to the list; the work is done when the node gets a *tick*, a message it sends to itself. A
+// tick queues up behind everything that has arrived meanwhile, so a batch takes all that waits (up
+// to its budget) and nothing ever waits for a batch to fill up. At most one tick is under way per
+// stage.
 //
-// A batch that fails is tried again region by region, so that a bad one costs only itself; not if the
-// machine is what failed (Error(kEnvironment)). Results do not depend on the batch, so a retry shows
-// in the run's report and nowhere else.
+// A batch that fails is tried again region by region, so that a bad one costs only itself; not if
+// the machine is what failed (Error(kEnvironment)). Results do not depend on the batch, so a retry
+// shows in the run's report and nowhere else.
 //
 // No threads, no locks: serial nodes never run two bodies at once, and regions are handed from one
 // stage to the next.
@@ -39,8 +40,9 @@ class TickState {
   bool under_way_ = false;
 };
 
-// Regions in the order their pages arrive, encoded in batches of at most `patch_budget` patches (but
-// at least one region): the regions of a page together, with those of the next if they are few.
+// Regions in the order their pages arrive, encoded in batches of at most `patch_budget` patches
+// (but at least one region): the regions of a page together, with those of the next if they are
+// few.
 class VisionStage {
  public:
   VisionStage(Recognizer& recognizer, Telemetry& telemetry, ProgressCounters& counters,
@@ -98,15 +100,15 @@ class PrefillStage {
   TickState tick_;
 };
 
-// The continuous batch: regions join when prefilled and leave when finished; every tick is one round
-// over all that live.
+// The continuous batch: regions join when prefilled and leave when finished; every tick is one
+// round over all that live.
 class DecodeStage {
  public:
   DecodeStage(Recognizer& recognizer, Telemetry& telemetry, ProgressCounters& counters)
       : recognizer_(recognizer), telemetry_(telemetry), counters_(counters) {}
 
-  // A prefilled region joins the batch; a failed one is closed at once. Returns its page if that was
-  // the page's last open region, else nullptr.
+  // A prefilled region joins the batch; a failed one is closed at once. Returns its page if that
+  // was the page's last open region, else nullptr.
   PageSlot* Add(Region& region);
 
   struct Round {

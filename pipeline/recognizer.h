@@ -30,8 +30,9 @@ class Recognizer {
  public:
   virtual ~Recognizer() = default;
 
-  // Resizes the crop to its patch grid and makes the prompt. Throws Error(kInput) if the crop cannot
-  // be read or can never fit the cache, even alone: a crop that is prepared can always be finished.
+  // Resizes the crop to its patch grid and makes the prompt. Throws Error(kInput) if the crop
+  // cannot be read or can never fit the cache, even alone: a crop that is prepared can always be
+  // finished.
   virtual std::unique_ptr<Reading> Prepare(const Image& crop) = 0;
 
   virtual void EncodeImages(std::span<Reading* const> readings) = 0;

@@ -19,8 +19,8 @@ bool WasReadAs(const Ledger& ledger, const InputDocument& document, const std::s
   }
 }
 
-// Version 0.1 mirrored more of a relative path. Reading everything again beside what is there must be
-// somebody's decision.
+// Version 0.1 mirrored more of a relative path. Reading everything again beside what is there must
+// be somebody's decision.
 void RefuseRenamed(const Ledger& ledger, const std::vector<InputDocument>& documents) {
   int64_t count = 0;
   const InputDocument* first = nullptr;

@@ -24,8 +24,8 @@ struct RunOptions {
   std::string model_id;
   SourceOptions source;
   PageStageOptions page;
-  int threads = 1;          // that work on the run; the caller's is one of them
-  int slots = 4;            // pages in memory
+  int threads = 1;  // that work on the run; the caller's is one of them
+  int slots = 4;    // pages in memory
   // Pixels of them, decoded: a page that is larger than a slot's share takes the room of several.
   int64_t pixels = 4 * kPixelsOfASlot;
   int patch_budget = 2400;  // rows of a vision batch
@@ -57,10 +57,11 @@ struct RunReport {
   int64_t peak_memory_bytes = 0;
 };
 
-// Reads the documents and writes their outputs to the ledger's folder. Returns when all is written or,
-// interrupted, when the pages in flight are. Throws Error(kEnvironment) when the output folder or the
-// ledger cannot be written; what is finished stays finished. Throws Error(kUsage) before anything is
-// read if version 0.1 has read documents of these under other names (InputDocument::former_output).
+// Reads the documents and writes their outputs to the ledger's folder. Returns when all is written
+// or, interrupted, when the pages in flight are. Throws Error(kEnvironment) when the output folder
+// or the ledger cannot be written; what is finished stays finished. Throws Error(kUsage) before
+// anything is read if version 0.1 has read documents of these under other names
+// (InputDocument::former_output).
 RunReport Run(const RunOptions& options, const RunTools& tools, Ledger& ledger,
               std::vector<InputDocument> documents);
 

@@ -8,9 +8,10 @@
 
 namespace platen {
 
-// Thread-safe. An exception that left a body of the flow graph would cancel the graph's task context,
-// and with it every parallel loop that happens to run, in the middle of its work. So none does: it is
-// kept here, bodies that start later do nothing, the graph runs empty, and who waits for it rethrows.
+// Thread-safe. An exception that left a body of the flow graph would cancel the graph's task
+// context, and with it every parallel loop that happens to run, in the middle of its work. So none
+// does: it is kept here, bodies that start later do nothing, the graph runs empty, and who waits
+// for it rethrows.
 class StopSignal {
  public:
   bool stopped() const { return stopped_.load(std::memory_order_acquire); }

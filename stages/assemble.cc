@@ -16,7 +16,8 @@ std::string Trimmed(const std::string& text) {
 
 // A line is one line: breaks the model put inside become spaces.
 std::string OnOneLine(std::string text) {
-  std::replace_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
   return text;
 }
 

@@ -1,5 +1,5 @@
-// One model reading one page after the other: what `platen compare` does with each of its two sides.
-// The main job reads many pages at once (pipeline/); the text is the same.
+// One model reading one page after the other: what `platen compare` does with each of its two
+// sides. The main job reads many pages at once (pipeline/); the text is the same.
 #pragma once
 
 #include <memory>
@@ -7,17 +7,17 @@
 #include <vector>
 
 #include "model/engine/engine.h"
-#include "model/families/model.h"
 #include "model/engine/sequence.h"
+#include "model/families/model.h"
 #include "stages/assemble.h"
 
 namespace platen {
 
 struct PageReaderOptions {
-  ReadingConfig reading;    // granularity and geometry of the crops
+  ReadingConfig reading;      // granularity and geometry of the crops
   std::string task = "text";  // key of ReadingConfig::prompts
-  double text_height = 0;   // see MakeCrops
-  int max_new_tokens = 0;   // 0: derived from the size of the crop
+  double text_height = 0;     // see MakeCrops
+  int max_new_tokens = 0;     // 0: derived from the size of the crop
   int64_t kv_cache_bytes = int64_t{1} << 30;
 };
 

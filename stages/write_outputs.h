@@ -13,9 +13,9 @@
 
 namespace platen {
 
-// A file that appears under its name only at Commit: written under a temporary name, synced to disk,
-// renamed, and the folder synced. Without Commit nothing remains.
-// Both folders are on the same file system and outlive the file.
+// A file that appears under its name only at Commit: written under a temporary name, synced to
+// disk, renamed, and the folder synced. Without Commit nothing remains. Both folders are on the
+// same file system and outlive the file.
 class AtomicFile {
  public:
   // Creates `temporary_name` in `temporary` (replacing it) for what will be `name` in `folder`.
@@ -25,8 +25,8 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile();
 
-  // These and the constructor throw Error(kEnvironment), or Error(kInput) where only this name is at
-  // fault (too long, or a folder stands in its place).
+  // These and the constructor throw Error(kEnvironment), or Error(kInput) where only this name is
+  // at fault (too long, or a folder stands in its place).
   void Append(std::string_view bytes);
   void Commit();
 

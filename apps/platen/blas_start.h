@@ -6,9 +6,9 @@
 
 namespace platen {
 
-// Starts the program again (same words, same process) with OPENBLAS_NUM_THREADS=1, because --threads
-// counts every thread, and with OPENBLAS_CORETYPE set where OpenBLAS does not know this CPU, unless
-// it is set already. Returns if nothing is to be changed, or if it cannot be.
+// Starts the program again (same words, same process) with OPENBLAS_NUM_THREADS=1, because
+// --threads counts every thread, and with OPENBLAS_CORETYPE set where OpenBLAS does not know this
+// CPU, unless it is set already. Returns if nothing is to be changed, or if it cannot be.
 void StartWithBlasSettings(char** argv);
 
 // The core type OPENBLAS_CORETYPE names, whoever set it; "" if none.

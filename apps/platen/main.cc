@@ -6,10 +6,10 @@
 #include <new>
 
 #include "apps/platen/blas_start.h"
-#include "apps/platen/commands/commands.h"
 #include "apps/platen/cli/exit_codes.h"
 #include "apps/platen/cli/log.h"
 #include "apps/platen/cli/option_table.h"
+#include "apps/platen/commands/commands.h"
 #include "model/support/error.h"
 
 namespace platen {
@@ -49,10 +49,13 @@ int Dispatch(const Words& words) {
 
 int ExitCodeOf(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::kUsage: return kExitUsage;
-    case ErrorKind::kInput: return kExitSomeFailed;
+    case ErrorKind::kUsage:
+      return kExitUsage;
+    case ErrorKind::kInput:
+      return kExitSomeFailed;
     case ErrorKind::kModel:
-    case ErrorKind::kEnvironment: return kExitEnvironment;
+    case ErrorKind::kEnvironment:
+      return kExitEnvironment;
   }
   return kExitEnvironment;
 }
@@ -75,7 +78,8 @@ int Main(int argc, char** argv) {
 }  // namespace platen
 
 int main(int argc, char** argv) {
-  // Past the limit of `ulimit -f` a write fails then, with its reason, instead of ending the process.
+  // Past the limit of `ulimit -f` a write fails then, with its reason, instead of ending the
+  // process.
   ::signal(SIGXFSZ, SIG_IGN);
   platen::StartWithBlasSettings(argv);
   return platen::Main(argc, argv);

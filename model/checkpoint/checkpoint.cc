@@ -8,9 +8,9 @@
 #include <set>
 #include <utility>
 
-#include "model/support/json_fields.h"
 #include "model/checkpoint/safetensors.h"
 #include "model/support/error.h"
+#include "model/support/json_fields.h"
 
 namespace platen {
 namespace {

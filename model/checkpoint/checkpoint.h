@@ -45,8 +45,8 @@ void CheckFinite(const StoredTensor& tensor);
 // Throws Error(kModel) as CheckFinite does.
 void WidenToF32(const StoredTensor& tensor, std::span<float> out);
 
-// Widens one row (first dimension) of a matrix; out has the row's number of elements. Does not check
-// for NaN: CheckFinite does, once.
+// Widens one row (first dimension) of a matrix; out has the row's number of elements. Does not
+// check for NaN: CheckFinite does, once.
 void WidenRow(const StoredTensor& tensor, int64_t row, std::span<float> out);
 
 // Owns the mappings. Immutable after Open; reading is thread-safe.

@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "model/support/json_fields.h"
 #include "model/support/checked.h"
 #include "model/support/error.h"
+#include "model/support/json_fields.h"
 
 namespace platen {
 namespace {

@@ -216,16 +216,15 @@ LoadedWeights LoadWeights(const Snapshot& snapshot, Precision precision,
                           const PackingOptions& options) {
   using Use = PackingOptions::Use;
   // Products by OpenBLAS are a check of our own and not worth a file.
-  const bool memory_only =
-      options.use == Use::kNever || precision == Precision::kF32OpenBlas;
+  const bool memory_only = options.use == Use::kNever || precision == Precision::kF32OpenBlas;
   PackedState state;
   for (const std::string& path : options.paths) {
     if (memory_only) break;
     if (auto loaded = TryLoad(path, snapshot, precision, state)) return std::move(*loaded);
     Report(path, state, options);
   }
-  const bool keep = !memory_only && (options.use == Use::kAlways ||
-                                     WorthKeeping(snapshot.checkpoint, precision));
+  const bool keep =
+      !memory_only && (options.use == Use::kAlways || WorthKeeping(snapshot.checkpoint, precision));
   for (const std::string& path : options.paths) {
     if (!keep) break;
     try {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "model/families/snapshot.h"
 #include "model/families/glm_ocr/weights.h"
+#include "model/families/snapshot.h"
 
 namespace platen {
 

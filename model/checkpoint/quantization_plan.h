@@ -24,8 +24,8 @@ class QuantizationPlan {
   void Set(const std::string& pattern, int group) { groups_[pattern] = group; }
   const std::map<std::string, int>& patterns() const { return groups_; }
 
-  // Every product's group is decided: throws Error(kModel) naming `file` and the pattern if one names
-  // no product of `products` (and which comes nearest), or if two name the same product with
+  // Every product's group is decided: throws Error(kModel) naming `file` and the pattern if one
+  // names no product of `products` (and which comes nearest), or if two name the same product with
   // different groups.
   void Check(std::span<const std::string> products, const std::string& file) const;
 

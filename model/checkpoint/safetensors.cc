@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
-#include "model/support/json_fields.h"
 #include "model/support/checked.h"
 #include "model/support/error.h"
+#include "model/support/json_fields.h"
 
 namespace platen {
 namespace {

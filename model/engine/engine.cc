@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "model/engine/draft_planner.h"
-#include "model/families/model.h"
-#include "model/ops/parallel.h"
-#include "model/families/glm_ocr/prompt_embedding.h"
 #include "model/engine/sequence.h"
 #include "model/engine/speculative.h"
+#include "model/families/glm_ocr/prompt_embedding.h"
+#include "model/families/model.h"
+#include "model/ops/parallel.h"
 #include "model/support/clock.h"
 #include "model/support/error.h"
 

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "model/support/npy_writer.h"
 #include "model/engine/sequence.h"
 #include "model/support/error.h"
+#include "model/support/npy_writer.h"
 
 namespace platen {
 namespace {

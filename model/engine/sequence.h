@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "model/engine/engine.h"
-#include "model/ops/kv_cache.h"
 #include "model/engine/loop_guard.h"
+#include "model/ops/kv_cache.h"
 #include "model/ops/tensor.h"
 
 namespace platen {

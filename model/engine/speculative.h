@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "model/engine/engine.h"
-#include "model/kernels/kernels.h"
 #include "model/engine/sequence.h"
+#include "model/kernels/kernels.h"
 
 namespace platen {
 

@@ -3,9 +3,9 @@
 #include <cassert>
 #include <string>
 
-#include "model/families/model.h"
-#include "model/families/glm_ocr/prompt_embedding.h"
 #include "model/engine/sequence.h"
+#include "model/families/glm_ocr/prompt_embedding.h"
+#include "model/families/model.h"
 #include "model/support/error.h"
 
 namespace platen {

@@ -17,9 +17,9 @@ class TeacherForcedPass {
   explicit TeacherForcedPass(const Model& model) : model_(model) {}
 
   // Hidden vectors [answer.size(), D]; row i decides answer[i], seeing the prompt and the images of
-  // `sequence` (Engine::EncodeImages) and answer[0 .. i-1]. Bit for bit what the engine computes for
-  // the same tokens. Valid until the next call. `answer` is not empty. Throws Error(kInput) if the
-  // model has too few positions, Error(kEnvironment) if there is no memory for the cache.
+  // `sequence` (Engine::EncodeImages) and answer[0 .. i-1]. Bit for bit what the engine computes
+  // for the same tokens. Valid until the next call. `answer` is not empty. Throws Error(kInput) if
+  // the model has too few positions, Error(kEnvironment) if there is no memory for the cache.
   ConstMatView Hidden(const Sequence& sequence, std::span<const TokenId> answer);
 
   // hidden [n, D] -> logits [n, vocab], valid until the next call.

@@ -4,11 +4,11 @@
 #include <memory>
 #include <optional>
 
+#include "model/checkpoint/packed_weights.h"
 #include "model/families/glm_ocr/decoder.h"
 #include "model/families/glm_ocr/mtp.h"
-#include "model/checkpoint/packed_weights.h"
-#include "model/families/snapshot.h"
 #include "model/families/glm_ocr/vision.h"
+#include "model/families/snapshot.h"
 
 namespace platen {
 

@@ -1,5 +1,5 @@
-// platen.json: what a snapshot was trained to read, and how its weights are quantised. Private to this
-// folder's sources.
+// platen.json: what a snapshot was trained to read, and how its weights are quantised. Private to
+// this folder's sources.
 #pragma once
 
 #include <string>

@@ -213,8 +213,9 @@ std::string ResolveHead(const Checkpoint& checkpoint, const std::string& dir, Mo
   if (config.text.tie_word_embeddings && head != nullptr && embedding != nullptr) {
     if (!SameContent(*head, *embedding)) {
       config.text.tie_word_embeddings = false;
-      note = "config.json says tie_word_embeddings, but the checkpoint has an lm_head.weight that "
-             "differs from the embedding; the stored one is used";
+      note =
+          "config.json says tie_word_embeddings, but the checkpoint has an lm_head.weight that "
+          "differs from the embedding; the stored one is used";
     }
     ReleasePages(head->bytes);
     ReleasePages(embedding->bytes);

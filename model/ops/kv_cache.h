@@ -12,9 +12,9 @@
 #include <mutex>
 #include <vector>
 
-#include "model/ops/attention_pages.h"
 #include "model/families/glm_ocr/config.h"
 #include "model/kernels/kernels.h"
+#include "model/ops/attention_pages.h"
 #include "model/ops/linear.h"
 
 namespace platen {

@@ -53,9 +53,9 @@ struct OpenBlasInfo {
 };
 OpenBlasInfo DescribeOpenBlas();
 
-// The core type that suits this CPU better than `chosen`, or "": OpenBLAS falls back to slow kernels
-// on CPUs newer than itself. It takes effect through the environment variable OPENBLAS_CORETYPE,
-// which is read when the library is loaded.
+// The core type that suits this CPU better than `chosen`, or "": OpenBLAS falls back to slow
+// kernels on CPUs newer than itself. It takes effect through the environment variable
+// OPENBLAS_CORETYPE, which is read when the library is loaded.
 const char* BetterOpenBlasCore(const std::string& chosen);
 
 }  // namespace platen

@@ -71,8 +71,8 @@ bool Lists(const std::string& controllers, const std::string& name) {
 ContainerLimits ReadContainerLimits(const std::string& groups_root, const std::string& own_groups) {
   ContainerLimits limits;
   std::ifstream in(own_groups);
-  // "0::/a/b" for version 2, "4:cpu,cpuacct:/a/b" for a hierarchy of version 1. Inside a container the
-  // path may be the host's, which is not there: the root then is the container's own group.
+  // "0::/a/b" for version 2, "4:cpu,cpuacct:/a/b" for a hierarchy of version 1. Inside a container
+  // the path may be the host's, which is not there: the root then is the container's own group.
   for (std::string line; std::getline(in, line);) {
     const size_t first = line.find(':');
     const size_t second = first == std::string::npos ? first : line.find(':', first + 1);

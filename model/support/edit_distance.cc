@@ -7,8 +7,8 @@ namespace {
 
 constexpr size_t kBlockRows = 64;
 
-// One column step of a block of up to 64 rows of the distance matrix. Bit i of `plus` (`minus`) says
-// that row i's value is one more (less) than that of the row above it.
+// One column step of a block of up to 64 rows of the distance matrix. Bit i of `plus` (`minus`)
+// says that row i's value is one more (less) than that of the row above it.
 struct BlockState {
   uint64_t plus = ~uint64_t{0};
   uint64_t minus = 0;
@@ -21,8 +21,8 @@ struct BlockState {
     const uint64_t diagonal = (((equal & plus) + plus) ^ plus) | equal;
     uint64_t right_plus = minus | ~(diagonal | plus);
     uint64_t right_minus = plus & diagonal;
-    const int below = static_cast<int>(right_plus >> last & 1) -
-                      static_cast<int>(right_minus >> last & 1);
+    const int below =
+        static_cast<int>(right_plus >> last & 1) - static_cast<int>(right_minus >> last & 1);
     right_plus = right_plus << 1 | (above > 0 ? 1U : 0U);
     right_minus = right_minus << 1 | (above < 0 ? 1U : 0U);
     plus = right_minus | ~(vertical | right_plus);
@@ -35,8 +35,7 @@ struct BlockState {
 // not.
 class Numbering {
  public:
-  explicit Numbering(std::span<const uint32_t> columns)
-      : symbols_(columns.begin(), columns.end()) {
+  explicit Numbering(std::span<const uint32_t> columns) : symbols_(columns.begin(), columns.end()) {
     std::sort(symbols_.begin(), symbols_.end());
     symbols_.erase(std::unique(symbols_.begin(), symbols_.end()), symbols_.end());
   }
@@ -78,7 +77,8 @@ int64_t EditDistance(std::span<const uint32_t> rows, std::span<const uint32_t> c
   std::vector<size_t> column_symbols;
   for (const uint32_t symbol : columns) column_symbols.push_back(numbering.Of(symbol));
 
-  // changes[j]: how the value of the last row done so far changes into column j. Row 0 is 0, 1, 2...
+  // changes[j]: how the value of the last row done so far changes into column j. Row 0 is 0,
+  // 1, 2...
   std::vector<int8_t> changes(columns.size(), 1);
   std::vector<uint64_t> equal(numbering.size(), 0);  // of the current block, by symbol
   for (size_t first = 0; first < rows.size(); first += kBlockRows) {

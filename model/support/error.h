@@ -43,8 +43,8 @@ class Error : public std::runtime_error {
   std::string reason_;
 };
 
-// Runs `work`; an Error out of it becomes one of `kind`, whatever it was: the caller knows whose fault
-// it is.
+// Runs `work`; an Error out of it becomes one of `kind`, whatever it was: the caller knows whose
+// fault it is.
 template <typename Work>
 auto WithErrorKind(ErrorKind kind, Work&& work) {
   try {

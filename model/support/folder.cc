@@ -20,7 +20,8 @@ constexpr mode_t kFileMode = 0666;
 
 // Why a name cannot be used, if it is taken by something else than is asked for.
 std::string Obstacle(const struct stat& info, bool folder_wanted) {
-  if (S_ISLNK(info.st_mode)) return "is a symbolic link; nothing is read or written through one here, remove it";
+  if (S_ISLNK(info.st_mode))
+    return "is a symbolic link; nothing is read or written through one here, remove it";
   if (folder_wanted) return S_ISDIR(info.st_mode) ? "" : "a file of that name is in the way";
   if (S_ISDIR(info.st_mode)) return "a folder of that name is in the way";
   return S_ISREG(info.st_mode) ? "" : "is not a regular file";

@@ -1,7 +1,8 @@
 // A folder that is open: files are named relative to it, and no symbolic link below it is followed.
 //
-// What stands in an output folder may have been put there by somebody else. A path is looked up anew
-// at every use and may lead through a link by then; a descriptor keeps leading to the same folder.
+// What stands in an output folder may have been put there by somebody else. A path is looked up
+// anew at every use and may lead through a link by then; a descriptor keeps leading to the same
+// folder.
 #pragma once
 
 #include <sys/stat.h>
@@ -30,21 +31,22 @@ class UniqueFd {
   int fd_ = -1;
 };
 
-// All members throw Error naming the path: kInput where only this name is at fault (too long, taken by
-// a file, a folder or a link), kEnvironment for everything else. Thread-safe.
+// All members throw Error naming the path: kInput where only this name is at fault (too long, taken
+// by a file, a folder or a link), kEnvironment for everything else. Thread-safe.
 class Folder {
  public:
   enum class Missing { kFail, kCreate };
 
-  // The folder `path`, as the user named it: links in `path` itself are followed. kCreate makes it and
-  // its parents.
+  // The folder `path`, as the user named it: links in `path` itself are followed. kCreate makes it
+  // and its parents.
   static Folder Open(const std::string& path, Missing missing);
 
   // The folder `relative` below this one ("a/b"; empty: this one), no part of which may be a link.
   Folder Below(const std::string& relative, Missing missing) const;
 
-  // A regular file of this folder, for open(2)'s flags. Anything else of that name is refused: a link,
-  // a folder, a named pipe. No descriptor if there is no such file and `flags` do not create it.
+  // A regular file of this folder, for open(2)'s flags. Anything else of that name is refused: a
+  // link, a folder, a named pipe. No descriptor if there is no such file and `flags` do not create
+  // it.
   UniqueFd OpenFile(const std::string& name, int flags) const;
 
   // What is of that name, a link itself and not what it leads to; nothing if nothing is.

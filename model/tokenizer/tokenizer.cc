@@ -4,11 +4,11 @@
 #include <map>
 #include <utility>
 
+#include "model/support/utf8.h"
 #include "model/tokenizer/added_tokens.h"
 #include "model/tokenizer/bpe.h"
 #include "model/tokenizer/split_pattern.h"
 #include "model/tokenizer/tokenizer_file.h"
-#include "model/support/utf8.h"
 
 namespace platen {
 

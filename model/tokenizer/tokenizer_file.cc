@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "model/support/json_fields.h"
 #include "model/support/error.h"
+#include "model/support/json_fields.h"
 
 namespace platen {
 namespace {

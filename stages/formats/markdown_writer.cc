@@ -82,7 +82,8 @@ std::string EscapeMarkdownLine(std::string_view line) {
 std::string MarkdownWriter::Begin(const DocumentInfo&) { return ""; }
 
 std::string MarkdownWriter::Page(const PageResult& page) {
-  std::string out = "<!-- page " + std::to_string(page.page) + CommentText(RemarkOn(page)) + " -->\n\n";
+  std::string out =
+      "<!-- page " + std::to_string(page.page) + CommentText(RemarkOn(page)) + " -->\n\n";
   for (const RegionResult& region : page.regions) {
     if (region.text.empty()) continue;
     const std::string text = ValidUtf8(region.text);

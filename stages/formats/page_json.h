@@ -1,8 +1,9 @@
 // A page result as JSON and back: the pages of a document's .json, and the form in which finished
 // pages of an unfinished document wait on disk.
 //
-// Coordinates are rounded to 0.1 pixel and probabilities to 0.0001 when written, so a page that went
-// through a file and one that did not give the same outputs only if both go through it: they do.
+// Coordinates are rounded to 0.1 pixel and probabilities to 0.0001 when written, so a page that
+// went through a file and one that did not give the same outputs only if both go through it: they
+// do.
 #pragma once
 
 #include <string>

@@ -48,9 +48,12 @@ void AppendHexEscape(std::string& out, char c) {
 
 const char* DoubtCode(DoubtKind kind) {
   switch (kind) {
-    case DoubtKind::kNoText: return "no_text";
-    case DoubtKind::kLowConfidence: return "low_confidence";
-    case DoubtKind::kForeignScript: return "foreign_script";
+    case DoubtKind::kNoText:
+      return "no_text";
+    case DoubtKind::kLowConfidence:
+      return "low_confidence";
+    case DoubtKind::kForeignScript:
+      return "foreign_script";
   }
   return "";
 }
@@ -77,8 +80,9 @@ std::string Printable(const std::string& message) {
   for (size_t i = 0; i < message.size();) {
     const size_t length = SequenceLength(message, i);
     const auto value = static_cast<uint8_t>(message[i]);
-    const bool control = (value < 0x20 && message[i] != '\n') || value == 0x7F ||
-                         (length == 2 && value == 0xC2 && static_cast<uint8_t>(message[i + 1]) < 0xA0);
+    const bool control =
+        (value < 0x20 && message[i] != '\n') || value == 0x7F ||
+        (length == 2 && value == 0xC2 && static_cast<uint8_t>(message[i + 1]) < 0xA0);
     const size_t bytes = std::max<size_t>(length, 1);
     for (size_t j = i; j < i + bytes; ++j) {
       if (control || length == 0) {

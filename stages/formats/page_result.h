@@ -66,8 +66,8 @@ struct Doubt {
 const char* DoubtCode(DoubtKind kind);
 
 struct PageResult {
-  int page = 0;      // 1-based in its document; 0: the document could not be opened
-  int width = 0;     // of the upright page, pixels; 0: never decoded
+  int page = 0;   // 1-based in its document; 0: the document could not be opened
+  int width = 0;  // of the upright page, pixels; 0: never decoded
   int height = 0;
   int rotation = 0;  // degrees the page was turned clockwise to be upright: 0 90 180 270
   double skew_degrees = 0;
@@ -87,8 +87,8 @@ struct DocumentInfo {
 // characters and bytes that are not UTF-8 become \xNN. Distinct names stay distinct.
 std::string DisplayName(const std::string& bytes);
 
-// A message as it can be shown on a terminal: control characters (line breaks remain), also those that
-// UTF-8 has beyond ASCII, and bytes that are not UTF-8 become \xNN.
+// A message as it can be shown on a terminal: control characters (line breaks remain), also those
+// that UTF-8 has beyond ASCII, and bytes that are not UTF-8 become \xNN.
 std::string Printable(const std::string& message);
 
 // Invalid UTF-8 replaced by U+FFFD, one per byte that starts no valid sequence.

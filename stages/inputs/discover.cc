@@ -249,8 +249,7 @@ class Discoverer {
 
   [[noreturn]] void ThrowCollision(const Place& a, const Place& b) const {
     throw Error(ErrorKind::kUsage, {},
-                DisplayName(b.path) + " and " + DisplayName(a.path) +
-                    " would both write " +
+                DisplayName(b.path) + " and " + DisplayName(a.path) + " would both write " +
                     DisplayName(JoinNames(spec_.output_dir, a.output)) + ".*; --input-root " +
                     DisplayName(CommonFolder(a.absolute, b.absolute)) + " keeps them apart");
   }
@@ -260,8 +259,7 @@ class Discoverer {
     if (!output_id_) return;  // nothing is there yet
     for (const InputDocument& document : result_.documents) {
       for (const std::string& format : spec_.formats) {
-        const std::string output =
-            JoinNames(spec_.output_dir, document.output + "." + format);
+        const std::string output = JoinNames(spec_.output_dir, document.output + "." + format);
         const auto info = Stat(output);
         if (!info) continue;
         const auto input = path_of_input_.find(IdOf(*info));

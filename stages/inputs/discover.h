@@ -13,12 +13,12 @@
 namespace platen {
 
 struct InputSpec {
-  std::vector<std::string> arguments;    // files, folders, patterns with * ? [ ]
-  std::vector<std::string> listed;       // names from lists (ParseNameList): never patterns
-  std::string standard_input;            // path of a file with a document that came in there
-  std::string output_dir;                // never read; need not exist yet
-  std::string input_root;                // if not empty: outputs mirror paths relative to it
-  std::vector<std::string> formats;      // of the outputs, which must not replace an input
+  std::vector<std::string> arguments;  // files, folders, patterns with * ? [ ]
+  std::vector<std::string> listed;     // names from lists (ParseNameList): never patterns
+  std::string standard_input;          // path of a file with a document that came in there
+  std::string output_dir;              // never read; need not exist yet
+  std::string input_root;              // if not empty: outputs mirror paths relative to it
+  std::vector<std::string> formats;    // of the outputs, which must not replace an input
 };
 
 struct InputDocument {
@@ -46,8 +46,8 @@ struct Discovery {
 //
 // Outputs keep the input's full name, a.tif -> a.tif (+ ".txt"), and do not depend on how the input
 // was typed: what is found in a folder goes below the folder's own name, what a pattern finds below
-// the name of its last folder without a wildcard, a named file to its name. With `input_root`, paths
-// are relative to that folder instead.
+// the name of its last folder without a wildcard, a named file to its name. With `input_root`,
+// paths are relative to that folder instead.
 //
 // Throws Error(kUsage) if a named input does not exist or is neither file nor folder, if two inputs
 // would write the same output (naming both, and the root that keeps them apart), if an output would

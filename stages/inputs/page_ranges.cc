@@ -50,8 +50,10 @@ std::vector<PageRange> ParsePageRanges(const std::string& text) {
 std::vector<int> SelectPages(const std::vector<PageRange>& ranges, int num_pages) {
   std::vector<int> pages;
   for (int page = 1; page <= num_pages; ++page) {
-    const bool chosen = ranges.empty() || std::any_of(ranges.begin(), ranges.end(),
-        [&](const PageRange& r) { return page >= r.first && page <= r.last; });
+    const bool chosen =
+        ranges.empty() || std::any_of(ranges.begin(), ranges.end(), [&](const PageRange& r) {
+          return page >= r.first && page <= r.last;
+        });
     if (chosen) pages.push_back(page);
   }
   return pages;

@@ -57,8 +57,7 @@ ImageSize SizeFromHeader(DocumentFormat format, const InputFile& file) {
 void CheckFileSize(const InputFile& file, const ImageSize& size, const ReadLimits& limits) {
   if (file.size() > static_cast<uint64_t>(limits.max_file_bytes)) {
     ThrowUnreadable(file.path(), "the file has " + Grouped(file.size()) + " bytes; at most " +
-                                     Grouped(limits.max_file_bytes) +
-                                     " are read");
+                                     Grouped(limits.max_file_bytes) + " are read");
   }
   if (file.size() > static_cast<uint64_t>(MostBytesFor(size))) {
     ThrowUnreadable(file.path(), "the file has " + Grouped(file.size()) +

@@ -51,8 +51,7 @@ size_t InputFile::ReadAt(uint64_t offset, std::span<uint8_t> buffer) const {
     if (n < 0) {
       if (errno == EINTR) continue;
       const std::string message = SystemMessage();
-      ThrowUnreadable(path_,
-                      "cannot read at byte " + Grouped(offset + done) + ": " + message);
+      ThrowUnreadable(path_, "cannot read at byte " + Grouped(offset + done) + ": " + message);
     }
     done += static_cast<size_t>(n);
   }

@@ -19,8 +19,7 @@ void ThrowCutOff(const std::string& path, uint64_t num_bytes, const char* format
 
 void ThrowDamaged(const std::string& path, uint64_t offset, const char* format,
                   const std::string& what) {
-  ThrowUnreadable(path,
-                  "damaged at byte " + Grouped(offset) + " (" + format + ": " + what + ")");
+  ThrowUnreadable(path, "damaged at byte " + Grouped(offset) + " (" + format + ": " + what + ")");
 }
 
 }  // namespace platen

@@ -36,8 +36,8 @@ TEST(ChooseGroupTest, ALargerGroupThatHappensToBeBetterIsTaken) {
 
 TEST(PlanOfTest, NamesOnlyWhatDiffersFromTheDefault) {
   const std::vector<KindErrors> kinds = {
-      {"a", 1536, {}, 256},                      // the default
-      {"b", 1536, {}, 128},                      //
+      {"a", 1536, {}, 256},                       // the default
+      {"b", 1536, {}, 128},                       //
       {"c", 192, {}, WeightFormat::kWholeDepth},  // 256 is the whole depth as well
       {"d", 1536, {}, WeightFormat::kWholeDepth},
       {"e", 192, {}, 512},

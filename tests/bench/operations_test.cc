@@ -9,9 +9,9 @@
 
 #include "bench/page_bench.h"
 #include "model/engine/forward.h"
+#include "model/engine/sequence.h"
 #include "model/families/model.h"
 #include "model/ops/work_observer.h"
-#include "model/engine/sequence.h"
 
 namespace platen::bench {
 namespace {
@@ -106,8 +106,8 @@ double PairsTimesWork(int64_t queries, int64_t first_context, bool causal, int64
 
 TEST(OperationsTest, AttentionWorkIsEveryPairOnce) {
   const ModelConfig config = TinyConfig();
-  const Work bf16 = VisionWork(config, std::vector<int64_t>{4, 12}, Precision::kF32,
-                               VisionAttention::kBf16);
+  const Work bf16 =
+      VisionWork(config, std::vector<int64_t>{4, 12}, Precision::kF32, VisionAttention::kBf16);
   EXPECT_EQ(bf16.attention, 0);
   EXPECT_EQ(bf16.bf16_attention,
             VisionWork(config, std::vector<int64_t>{4, 12}, Precision::kF32).attention);

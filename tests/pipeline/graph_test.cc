@@ -27,9 +27,9 @@ using testing::ReadFile;
 using testing::TempFolder;
 
 void WriteDocuments(const TempFolder& folder) {
-  const std::vector<std::string> kinds = {"p", "ppp", "b", "pbp", "f", "pfp", "!", "l",
-                                          "P", "ppPpp", "ppppppppp", "bb", "p",
-                                          "ppppb"};  // a blank page overtakes all others
+  const std::vector<std::string> kinds = {
+      "p", "ppp", "b",     "pbp",       "f",  "pfp", "!",
+      "l", "P",   "ppPpp", "ppppppppp", "bb", "p",   "ppppb"};  // a blank page overtakes all others
   for (size_t i = 0; i < kinds.size(); ++i) {
     folder.Write("in/d" + std::to_string(i) + ".tif", kinds[i]);
   }
@@ -56,11 +56,12 @@ TEST(GraphTest, EveryScheduleGivesTheSameBytes) {
   const auto expected = OutputsUnder({1, 1, 1000, 1});
   EXPECT_EQ(expected.size(), 28U);
   EXPECT_EQ(expected.at("in/d0.tif.txt"), "text 0\ntext 1\n");
-  EXPECT_EQ(expected.at("in/d5.tif.txt"), "text 0\ntext 1\n\f\ftext 20\ntext 21\n\ntext 22\ntext 23\n");
-  for (const Schedule& schedule : {Schedule{1, 8, 9, 2}, Schedule{1, 2, 1000, 3},
-                                   Schedule{2, 1, 20, 4}, Schedule{2, 2, 9, 5},
-                                   Schedule{2, 8, 1000, 6}, Schedule{3, 1, 1000, 7},
-                                   Schedule{3, 8, 9, 8}, Schedule{3, 8, 20, 9}}) {
+  EXPECT_EQ(expected.at("in/d5.tif.txt"),
+            "text 0\ntext 1\n\f\ftext 20\ntext 21\n\ntext 22\ntext 23\n");
+  for (const Schedule& schedule :
+       {Schedule{1, 8, 9, 2}, Schedule{1, 2, 1000, 3}, Schedule{2, 1, 20, 4}, Schedule{2, 2, 9, 5},
+        Schedule{2, 8, 1000, 6}, Schedule{3, 1, 1000, 7}, Schedule{3, 8, 9, 8},
+        Schedule{3, 8, 20, 9}}) {
     EXPECT_EQ(OutputsUnder(schedule), expected)
         << std::get<0>(schedule) << " threads, " << std::get<1>(schedule) << " slots, "
         << std::get<2>(schedule) << " blocks";
@@ -84,7 +85,8 @@ TEST(GraphTest, NoMorePagesThanSlotsAreEverInMemory) {
     run.observer = [&](const Progress& progress) {
       int64_t seen = written;
       while (seen < progress.pages_handled() &&
-             !written.compare_exchange_weak(seen, progress.pages_handled())) continue;
+             !written.compare_exchange_weak(seen, progress.pages_handled()))
+        continue;
     };
     run.Go();
     EXPECT_EQ(started, 60);
@@ -256,7 +258,8 @@ TEST(RecognitionStagesTest, ABatchIsRetriedRegionByRegionUnlessTheMachineFailed)
     for (Region* region : vision.OnTick()) prefill.Add(*region);
     std::vector<std::string> errors;
     for (const Region* region : prefill.OnTick()) errors.push_back(region->error);
-    const auto failed = errors.size() - static_cast<size_t>(std::count(errors.begin(), errors.end(), ""));
+    const auto failed =
+        errors.size() - static_cast<size_t>(std::count(errors.begin(), errors.end(), ""));
     ASSERT_EQ(errors.size(), 3U);
     EXPECT_EQ(failed, fault == Fault::kMachine ? 3U : 1U);
     EXPECT_EQ(counters.Snapshot().regions_retried, fault == Fault::kMachine ? 0 : 3);
@@ -266,7 +269,8 @@ TEST(RecognitionStagesTest, ABatchIsRetriedRegionByRegionUnlessTheMachineFailed)
 
 TEST(GraphTest, ADocumentWhoseOutputsCannotBeNamedFailsByItself) {
   const TempFolder folder;
-  folder.Write("in/" + std::string(247, 'n') + ".tif", "p");  // with .json longer than a name may be
+  folder.Write("in/" + std::string(247, 'n') + ".tif",
+               "p");  // with .json longer than a name may be
   folder.Write("in/o.tif", "p");
   FakeRun run(folder);
   const RunReport report = run.Go();

@@ -170,15 +170,19 @@ TEST_F(RecordTest, CutShortItIsIgnoredAndTheNextStandsOnItsOwnLine) {
 
 TEST_F(RecordTest, LinesThatAreNoRecordsSayNothing) {
   const std::vector<std::string> lines = {
-      R"({"record":1,"x":"document"})", R"({"record":"document"})", R"(["document"])",
-      R"("document")", R"({"record":"document","key":7,"pages":1,"failed":0,"outputs":{}})",
+      R"({"record":1,"x":"document"})",
+      R"({"record":"document"})",
+      R"(["document"])",
+      R"("document")",
+      R"({"record":"document","key":7,"pages":1,"failed":0,"outputs":{}})",
       R"({"record":"document","key":"k","pages":-1,"failed":0,"outputs":{}})",
       R"({"record":"document","key":"k","pages":1e300,"failed":0,"outputs":{}})",
       R"({"record":"document","key":"k","pages":1,"failed":0,"outputs":{"txt":"x"}})",
       R"({"record":"document","key":"k","pages":1,"of":9999999999,"failed":0,"outputs":{}})",
       R"({"record":"document","key":"k","pages":1,"page_list":"5-1","failed":0,"outputs":{}})",
       R"({"record":"document","key":"k","pages":1,"page_list":7,"failed":0,"outputs":{}})",
-      "\"document\" \xff\xfe", std::string(3 << 20, 'x') + "\"document\"",
+      "\"document\" \xff\xfe",
+      std::string(3 << 20, 'x') + "\"document\"",
       std::string(100'000, '[') + "\"document\""};
   for (const std::string& line : lines) {
     WriteLedger(line + "\n" + whole_ + line + "\n");
@@ -350,7 +354,7 @@ TEST_F(ResumeTest, RunsThatChooseDifferentPagesAddUp) {
   EXPECT_NE(both.find("text 10\n"), std::string::npos);
   run.options.source.pages = {};
   const RunReport rest = run.Go();
-  EXPECT_EQ(rest.totals.pages_read, 1);     // the third of a
+  EXPECT_EQ(rest.totals.pages_read, 1);  // the third of a
   EXPECT_EQ(rest.totals.pages_resumed, 3);
   EXPECT_TRUE(Outputs(folder_ / "out") == whole);
   run.options.source.pages = {{1, 1}};
@@ -469,13 +473,14 @@ TEST(KillTest, AfterKillNineAtAnyMomentARerunEndsWithTheSameFiles) {
   for (int round = 0; round < rounds; ++round) {
     std::filesystem::remove_all(folder / "out");
     int kills = 0;
-    while (kills < 20 && !RunInChild(folder, random(),
-                                      std::chrono::microseconds(random() % 150'000))) {
+    while (kills < 20 &&
+           !RunInChild(folder, random(), std::chrono::microseconds(random() % 150'000))) {
       ++kills;
     }
     ASSERT_TRUE(RunInChild(folder, 1, kNever));
     EXPECT_EQ(Outputs(folder / "out"), expected) << "after " << kills << " kills";
-    // A kill repeats no page that was recorded, but for a document whose record was not written yet.
+    // A kill repeats no page that was recorded, but for a document whose record was not written
+    // yet.
     EXPECT_GE(PagesRecorded(folder), pages);
     EXPECT_LE(PagesRecorded(folder), pages + kills * FakeRun(folder).options.slots);
     EXPECT_TRUE(std::filesystem::is_empty(folder / "out/.platen/tmp"));

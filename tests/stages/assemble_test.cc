@@ -35,11 +35,11 @@ CropReading Reading(int line, int part, const std::string& text, std::vector<flo
 }
 
 TEST(AssemblePageTest, PiecesBecomeLinesAndLinesBecomeBlocks) {
-  const PageResult page = AssemblePage(
-      ThreeLines(),
-      {Reading(0, 0, " one ", {0.5F, 1.0F}), Reading(0, 1, "two\n", {0.25F}),
-       Reading(1, 0, "three", {1.0F}), Reading(2, 0, "four", {0.75F})},
-      Granularity::kLine, "text");
+  const PageResult page =
+      AssemblePage(ThreeLines(),
+                   {Reading(0, 0, " one ", {0.5F, 1.0F}), Reading(0, 1, "two\n", {0.25F}),
+                    Reading(1, 0, "three", {1.0F}), Reading(2, 0, "four", {0.75F})},
+                   Granularity::kLine, "text");
   EXPECT_EQ(page.page, 4);
   EXPECT_EQ(page.rotation, 270);
   ASSERT_EQ(page.regions.size(), 2U);
@@ -70,8 +70,8 @@ TEST(AssemblePageTest, AFailedLineLeavesAnErrorAndTheRestIsKept) {
 }
 
 TEST(AssemblePageTest, WholeRegionsKeepTheirLineBreaksAndTheirCropsBox) {
-  const PageResult page = AssemblePage(ThreeLines(), {Reading(0, 0, "a\nb\n", {0.5F})},
-                                       Granularity::kBlock, "table");
+  const PageResult page =
+      AssemblePage(ThreeLines(), {Reading(0, 0, "a\nb\n", {0.5F})}, Granularity::kBlock, "table");
   ASSERT_EQ(page.regions.size(), 1U);
   EXPECT_EQ(page.regions[0].label, "table");
   EXPECT_EQ(page.regions[0].text, "a\nb");

@@ -63,16 +63,14 @@ TEST(WriteDocumentTest, WritesEveryFormatBelowFoldersItMakes) {
       WriteDocument(open, "x/y/doc.tif", {"txt", "json"}, {"doc.tif", {}}, TwoPages(), open);
   ASSERT_EQ(written.size(), 2U);
   EXPECT_EQ(ReadFile(folder / "x/y/doc.tif.txt"), "page 1\n\fpage 2\n");
-  EXPECT_EQ(written[1].bytes,
-            static_cast<int64_t>(ReadFile(folder / "x/y/doc.tif.json").size()));
+  EXPECT_EQ(written[1].bytes, static_cast<int64_t>(ReadFile(folder / "x/y/doc.tif.json").size()));
 }
 
 TEST(WriteDocumentTest, APageThatThrowsLeavesTheOldFile) {
   const TempFolder folder;
   folder.Write("doc.txt", "old");
-  const DocumentPages broken{1, [](int) -> PageResult {
-                               throw Error(ErrorKind::kEnvironment, {}, "gone");
-                             }};
+  const DocumentPages broken{
+      1, [](int) -> PageResult { throw Error(ErrorKind::kEnvironment, {}, "gone"); }};
   const Folder open = Open(folder);
   EXPECT_THROW(WriteDocument(open, "doc", {"txt"}, {"d", {}}, broken, open), Error);
   EXPECT_EQ(ReadFile(folder / "doc.txt"), "old");
@@ -94,8 +92,8 @@ TEST(WriteDocumentTest, ANameThatCannotBeWrittenIsOneDocumentsFault) {
   const TempFolder folder;
   folder.Write("file", "");
   std::filesystem::create_directory(folder / "taken.txt");
-  for (const std::string& stem : {std::string(253, 'n'), std::string("taken"),
-                                  std::string("file/below")}) {
+  for (const std::string& stem :
+       {std::string(253, 'n'), std::string("taken"), std::string("file/below")}) {
     EXPECT_EQ(KindOfFailure(folder.path(), stem, folder), ErrorKind::kInput) << stem;
   }
 }
@@ -109,7 +107,8 @@ TEST(WriteDocumentTest, NothingIsWrittenThroughALink) {
   EXPECT_EQ(KindOfFailure(folder.path(), "link/deeper/doc", folder), ErrorKind::kInput);
   const Folder open = Open(folder);
   WriteDocument(open, "doc", {"txt"}, {"d", {}}, TwoPages(), open);  // the link itself is replaced
-  EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(folder / "doc.txt")));
+  EXPECT_TRUE(
+      std::filesystem::is_regular_file(std::filesystem::symlink_status(folder / "doc.txt")));
   EXPECT_EQ(ReadFile(victim / "doc.txt"), "precious");
 }
 
@@ -120,8 +119,8 @@ TEST(WriteDocumentTest, AFolderThatRefusesIsTheEnvironmentsFault) {
   }
   const TempFolder folder;
   std::filesystem::create_directory(folder / "ro");
-  std::filesystem::permissions(folder / "ro", std::filesystem::perms::owner_read |
-                                                  std::filesystem::perms::owner_exec);
+  std::filesystem::permissions(
+      folder / "ro", std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
   EXPECT_EQ(KindOfFailure(folder.path(), "ro/doc", folder), ErrorKind::kEnvironment);
 }
 

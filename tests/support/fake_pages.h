@@ -73,7 +73,8 @@ inline std::vector<Crop> FakeCrops(const Image& page, const PageLayout& layout) 
     crops[i].line = static_cast<int>(i);
     crops[i].image = Image(1, 1);
     crops[i].image.rgb[0] = static_cast<uint8_t>(page.rgb[1] * 10 + static_cast<int>(i));
-    crops[i].image.rgb[1] = static_cast<uint8_t>(1 + (page.rgb[1] * 7 + static_cast<int>(i) * 3) % 9);
+    crops[i].image.rgb[1] =
+        static_cast<uint8_t>(1 + (page.rgb[1] * 7 + static_cast<int>(i) * 3) % 9);
     Fault fault = Fault::kNone;
     if (kind == 'Q') fault = Fault::kPrepare;
     if (i == 1) {
@@ -113,8 +114,8 @@ struct FakeRun {
       on_crop();
       return FakeCrops(page, layout);
     };
-    RunTools tools{FakeOpen(on_read), {FakeSegment, crop}, recognizer, interrupted, observer,
-                   sink_observers};
+    RunTools tools{FakeOpen(on_read), {FakeSegment, crop}, recognizer, interrupted,
+                   observer,          sink_observers};
     Ledger ledger(output_dir, identity);
     return Run(options, tools, ledger, DiscoverDocuments(spec).documents);
   }
@@ -138,7 +139,8 @@ inline std::map<std::string, std::string> Outputs(const std::string& folder) {
   std::map<std::string, std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     const std::string name = std::filesystem::relative(entry.path(), folder).string();
-    if (!entry.is_regular_file() || name.starts_with(".platen/") || name == "failures.jsonl") continue;
+    if (!entry.is_regular_file() || name.starts_with(".platen/") || name == "failures.jsonl")
+      continue;
     files[name] = ReadFile(entry.path().string());
   }
   return files;

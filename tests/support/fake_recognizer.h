@@ -166,9 +166,9 @@ class FakeRecognizer : public Recognizer {
   }
 
   int blocks_used() const { return blocks_used_; }
-  size_t max_live = 0;          // read after the run
+  size_t max_live = 0;  // read after the run
   size_t max_vision_batch = 0;
-  int refused = 0;              // reservations that had to wait
+  int refused = 0;  // reservations that had to wait
 
  private:
   struct FakeReading : Reading {

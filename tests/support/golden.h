@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "model/engine/engine.h"
-#include "model/families/model.h"
 #include "model/engine/sequence.h"
+#include "model/families/model.h"
 #include "model/families/snapshot.h"
 #include "tests/support/npy.h"
 

@@ -4,9 +4,9 @@
 namespace platen {
 
 enum ExitCode {
-  kExitDone = 0,          // every document is read, now or before
-  kExitSomeFailed = 1,    // finished, but a page or document failed, or is of a format not read
-  kExitUsage = 2,         // command line, configuration, a named input that is not there, no document
+  kExitDone = 0,        // every document is read, now or before
+  kExitSomeFailed = 1,  // finished, but a page or document failed, or is of a format not read
+  kExitUsage = 2,       // command line, configuration, a named input that is not there, no document
   kExitEnvironment = 3,   // model, disk, memory
   kExitInterrupted = 130  // drained; the same command continues
 };

@@ -1,13 +1,13 @@
-// Ctrl-C, SIGTERM and SIGHUP: the first asks for an orderly end, the second ends the process at once.
-// Both say so on standard error.
+// Ctrl-C, SIGTERM and SIGHUP: the first asks for an orderly end, the second ends the process at
+// once. Both say so on standard error.
 #pragma once
 
 #include <cstdint>
 
 namespace platen {
 
-// From now on the signals are noted instead of ending the process. SIGHUP stays ignored where it was
-// (nohup).
+// From now on the signals are noted instead of ending the process. SIGHUP stays ignored where it
+// was (nohup).
 void CatchInterrupts();
 
 // True once a signal has come.

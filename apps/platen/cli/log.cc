@@ -2,7 +2,6 @@
 
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
-
 #include <unistd.h>
 
 #include <ctime>
@@ -26,10 +25,14 @@ spdlog::logger& Logger() {
 
 spdlog::level::level_enum ToSpdlog(LogLevel level) {
   switch (level) {
-    case LogLevel::kError: return spdlog::level::err;
-    case LogLevel::kWarning: return spdlog::level::warn;
-    case LogLevel::kInfo: return spdlog::level::info;
-    case LogLevel::kDebug: return spdlog::level::debug;
+    case LogLevel::kError:
+      return spdlog::level::err;
+    case LogLevel::kWarning:
+      return spdlog::level::warn;
+    case LogLevel::kInfo:
+      return spdlog::level::info;
+    case LogLevel::kDebug:
+      return spdlog::level::debug;
   }
   return spdlog::level::info;
 }

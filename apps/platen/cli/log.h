@@ -10,11 +10,12 @@ enum class LogLevel { kError, kWarning, kInfo, kDebug };
 // "error", "warning", "info", "debug".
 void SetLogLevel(const std::string& name);
 
-// From now on messages carry date and time where standard error is no terminal: a log of a long run.
+// From now on messages carry date and time where standard error is no terminal: a log of a long
+// run.
 void DateMessages();
 
-// Thread-safe. A live progress line is cleared first. What could be a command to a terminal (control
-// characters in names of files) is shown as \xNN.
+// Thread-safe. A live progress line is cleared first. What could be a command to a terminal
+// (control characters in names of files) is shown as \xNN.
 void Log(LogLevel level, const std::string& message);
 
 // "2026-11-23 04:05:06", local time.

@@ -3,9 +3,9 @@
 
 #include "apps/platen/cli/option_table.h"
 #include "apps/platen/cli/settings.h"
+#include "model/families/glm_ocr/vision.h"
 #include "model/kernels/kernels.h"
 #include "model/ops/linear.h"
-#include "model/families/glm_ocr/vision.h"
 
 namespace platen {
 

@@ -12,17 +12,17 @@ namespace platen {
 enum class OptionType { kFlag, kText, kTextList, kInteger, kNumber, kChoice, kChoiceList };
 
 struct OptionSpec {
-  std::string name = "";      // "draft-length"; in configuration files "draft_length"
+  std::string name = "";  // "draft-length"; in configuration files "draft_length"
   OptionType type = OptionType::kText;
   std::string default_value = "";  // as on the command line; flags: "false"
   std::string value_name = "";     // unit or kind, shown in help: "N", "DIR", "MiB"
   std::string group = "";          // heading in help
   std::string help = "";           // one or two sentences
-  double min = 0;             // kInteger, kNumber
+  double min = 0;                  // kInteger, kNumber
   double max = 0;
   std::vector<std::string> choices = {};  // kChoice, kChoiceList
-  std::string environment = "";  // variable that overrides configuration and default
-  bool in_config = true;         // may stand in a configuration file
+  std::string environment = "";           // variable that overrides configuration and default
+  bool in_config = true;                  // may stand in a configuration file
   char short_name = 0;
 };
 

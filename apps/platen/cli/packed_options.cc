@@ -84,10 +84,9 @@ PackingOptions PackingFrom(const Settings& settings, const std::string& model_di
 
 std::unique_ptr<Model> LoadModelFrom(const Settings& settings, const std::string& model_dir) {
   const Precision precision = PrecisionFrom(settings);
-  return std::make_unique<Model>(std::make_unique<Snapshot>(LoadSnapshot(model_dir)),
-                                 KernelsFrom(settings), precision,
-                                 PackingFrom(settings, model_dir, precision),
-                                 AttentionFrom(settings));
+  return std::make_unique<Model>(
+      std::make_unique<Snapshot>(LoadSnapshot(model_dir)), KernelsFrom(settings), precision,
+      PackingFrom(settings, model_dir, precision), AttentionFrom(settings));
 }
 
 }  // namespace platen

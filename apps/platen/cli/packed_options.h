@@ -8,9 +8,9 @@
 
 #include "apps/platen/cli/option_table.h"
 #include "apps/platen/cli/settings.h"
+#include "model/checkpoint/packed_weights.h"
 #include "model/families/model.h"
 #include "model/ops/linear.h"
-#include "model/checkpoint/packed_weights.h"
 
 namespace platen {
 

@@ -18,10 +18,10 @@ constexpr int64_t kLiveIntervalNs = 200'000'000;
 double ExpectedPages(const Progress& progress) {
   const int64_t unopened =
       progress.documents_total - progress.documents_opened - progress.documents_skipped;
-  const double pages_of_one =
-      progress.documents_opened > 0 ? static_cast<double>(progress.pages_opened) /
-                                          static_cast<double>(progress.documents_opened)
-                                    : 1;
+  const double pages_of_one = progress.documents_opened > 0
+                                  ? static_cast<double>(progress.pages_opened) /
+                                        static_cast<double>(progress.documents_opened)
+                                  : 1;
   return static_cast<double>(progress.pages_opened) + static_cast<double>(unopened) * pages_of_one;
 }
 
@@ -43,8 +43,8 @@ std::string RoughDuration(double seconds) {
 std::string ProgressText(const Progress& progress, double elapsed_s) {
   const double handled = static_cast<double>(progress.pages_handled());
   const double expected = std::max(ExpectedPages(progress), handled);
-  const bool estimated = progress.documents_opened + progress.documents_skipped <
-                         progress.documents_total;
+  const bool estimated =
+      progress.documents_opened + progress.documents_skipped < progress.documents_total;
   const auto percent = static_cast<int>(expected > 0 ? 100 * handled / expected : 0);
   char text[160];
   std::snprintf(text, sizeof(text), "[%2d %%] page %lld of %s%.0f", percent,

@@ -9,8 +9,8 @@
 
 namespace platen {
 
-// "[ 5 %] page 31 of ~600, 1.0 pages/s, 8 min left, 0 failed". The number of pages is an estimate (~)
-// until all documents have been opened.
+// "[ 5 %] page 31 of ~600, 1.0 pages/s, 8 min left, 0 failed". The number of pages is an estimate
+// (~) until all documents have been opened.
 std::string ProgressText(const Progress& progress, double elapsed_s);
 
 // "45 s", "8 min", "2 h 10 min", "3 d 4 h".

@@ -54,8 +54,8 @@ double ParseNumber(const OptionSpec& option, const std::string& value, const std
     ThrowUsage(where, "\"" + value + "\" is not " + (integer ? "a whole number" : "a number"));
   }
   if (number < option.min || number > option.max) {
-    ThrowUsage(where, value + " is outside " + PlainNumber(option.min) + " to " +
-                          PlainNumber(option.max));
+    ThrowUsage(where,
+               value + " is outside " + PlainNumber(option.min) + " to " + PlainNumber(option.max));
   }
   return number;
 }
@@ -183,9 +183,8 @@ void ApplyConfig(const OptionTable& table, const std::string& path,
       return o.in_config && ConfigKey(o.name) == key;
     });
     if (option == table.end()) {
-      const bool known = std::any_of(table.begin(), table.end(), [&](const OptionSpec& o) {
-        return ConfigKey(o.name) == key;
-      });
+      const bool known = std::any_of(table.begin(), table.end(),
+                                     [&](const OptionSpec& o) { return ConfigKey(o.name) == key; });
       if (known) {
         throw Error(ErrorKind::kUsage, {path, key},
                     "cannot be set in a file; give it on the command line");
@@ -216,10 +215,14 @@ void ApplyEnvironment(const OptionTable& table, std::map<std::string, Setting>& 
 
 const char* OriginName(SettingOrigin origin) {
   switch (origin) {
-    case SettingOrigin::kDefault: return "default";
-    case SettingOrigin::kConfig: return "config";
-    case SettingOrigin::kEnvironment: return "environment";
-    case SettingOrigin::kCommandLine: return "command line";
+    case SettingOrigin::kDefault:
+      return "default";
+    case SettingOrigin::kConfig:
+      return "config";
+    case SettingOrigin::kEnvironment:
+      return "environment";
+    case SettingOrigin::kCommandLine:
+      return "command line";
   }
   return "";
 }

@@ -1,5 +1,5 @@
-// Values of a command's options, from four places: command line > environment > configuration file >
-// default.
+// Values of a command's options, from four places: command line > environment > configuration file
+// > default.
 #pragma once
 
 #include <cstdint>

@@ -8,8 +8,8 @@
 
 namespace platen {
 
-// A file without a name in the system's temporary folder: nothing remains of it, however the program
-// ends.
+// A file without a name in the system's temporary folder: nothing remains of it, however the
+// program ends.
 class SpooledInput {
  public:
   // `head` and everything that follows on standard input. Throws Error(kEnvironment).

@@ -7,8 +7,8 @@
 
 namespace platen {
 
-// Never destroyed, hence no object with a destructor: when a limit ends, oneTBB starts the workers it
-// was keeping back.
+// Never destroyed, hence no object with a destructor: when a limit ends, oneTBB starts the workers
+// it was keeping back.
 void LimitThreads(int threads) {
   alignas(tbb::global_control) static std::byte place[sizeof(tbb::global_control)];
   static const bool once = [threads] {

@@ -1,8 +1,10 @@
 // platen doctor: what this machine offers and what will be used.
 
-#include <stdio.h>  // jpeglib.h needs FILE
-
+// jpeglib.h needs size_t and FILE before it.
+// clang-format off
+#include <cstdio>
 #include <jpeglib.h>
+// clang-format on
 #include <png.h>
 #include <tbb/version.h>
 #include <tiffio.h>
@@ -17,7 +19,6 @@
 #include <sstream>
 
 #include "apps/platen/blas_start.h"
-#include "apps/platen/commands/commands.h"
 #include "apps/platen/cli/exit_codes.h"
 #include "apps/platen/cli/hardware.h"
 #include "apps/platen/cli/help.h"
@@ -25,11 +26,12 @@
 #include "apps/platen/cli/model_options.h"
 #include "apps/platen/cli/packed_options.h"
 #include "apps/platen/cli/settings.h"
+#include "apps/platen/commands/commands.h"
 #include "bench/peaks.h"
-#include "model/kernels/kernels.h"
-#include "model/ops/open_blas.h"
 #include "model/checkpoint/packed_weights.h"
 #include "model/families/snapshot.h"
+#include "model/kernels/kernels.h"
+#include "model/ops/open_blas.h"
 #include "model/support/container_limits.h"
 #include "model/support/error.h"
 
@@ -38,13 +40,19 @@ namespace {
 
 const OptionTable& DoctorOptions() {
   static const OptionTable table = {
-      {.name = "model", .value_name = "DIR", .group = "Options",
+      {.name = "model",
+       .value_name = "DIR",
+       .group = "Options",
        .help = "Snapshot folder to check; without it the bundled model.",
        .environment = "PLATEN_MODEL"},
       PrecisionOption("Options"),
       PackedDirOption("Options"),
-      {.name = "help", .type = OptionType::kFlag, .default_value = "false",
-       .group = "Options", .help = "Show this help.", .short_name = 'h'},
+      {.name = "help",
+       .type = OptionType::kFlag,
+       .default_value = "false",
+       .group = "Options",
+       .help = "Show this help.",
+       .short_name = 'h'},
   };
   return table;
 }
@@ -82,8 +90,8 @@ std::string ContainerNote() {
   if (limits.memory_bytes) note += "; its container may use " + Gibibytes(*limits.memory_bytes);
   if (limits.cpus) {
     char text[48];
-    std::snprintf(text, sizeof(text), "%s %.2f CPUs", note.empty() ? "; its container may use" : " and",
-                  *limits.cpus);
+    std::snprintf(text, sizeof(text), "%s %.2f CPUs",
+                  note.empty() ? "; its container may use" : " and", *limits.cpus);
     note += text;
   }
   return note;
@@ -126,11 +134,11 @@ void PrintOpenBlas() {
     Row("", "warning: it has " + std::to_string(info.threads) + " threads of its own");
   }
   constexpr int64_t kColumns = 256, kDepth = 1536;
-  const std::string dependence = FindRowDependence(MultiplyWithOpenBlas, kColumns, kDepth,
-                                                   OpenBlasRowsFor(kColumns, kDepth));
-  Row("", dependence.empty() ? "--f32-gemm openblas can be used: results do not depend on the batch"
-                             : "--f32-gemm openblas is refused, results depend on the batch: " +
-                                   dependence);
+  const std::string dependence =
+      FindRowDependence(MultiplyWithOpenBlas, kColumns, kDepth, OpenBlasRowsFor(kColumns, kDepth));
+  Row("", dependence.empty()
+              ? "--f32-gemm openblas can be used: results do not depend on the batch"
+              : "--f32-gemm openblas is refused, results depend on the batch: " + dependence);
 }
 
 std::string Rate(const char* format, double rate, const std::string& instruction) {
@@ -219,8 +227,8 @@ bool PrintModel(const Settings& settings) {
   try {
     const std::string dir = LocateModel(settings.Text("model"));
     const Snapshot snapshot = LoadSnapshot(dir);
-    Row("model", dir + ": usable, reads by " +
-                     GranularityName(snapshot.config.reading.granularity));
+    Row("model",
+        dir + ": usable, reads by " + GranularityName(snapshot.config.reading.granularity));
     PrintPacked(settings, snapshot);
     return true;
   } catch (const Error& e) {
@@ -236,7 +244,8 @@ int RunDoctorCommand(const Words& words) {
   if (settings.Flag("help")) {
     std::printf(
         "Usage: platen doctor [options]\n\n"
-        "Shows what this machine offers, how fast it is just now, and what platen will use. Takes a\n"
+        "Shows what this machine offers, how fast it is just now, and what platen will use. Takes "
+        "a\n"
         "second or two. Exit code 3 if the model cannot be used.\n%s",
         OptionHelp(DoctorOptions()).c_str());
     return kExitDone;

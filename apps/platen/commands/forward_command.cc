@@ -6,16 +6,16 @@
 #include <filesystem>
 #include <memory>
 
-#include "apps/platen/commands/commands.h"
 #include "apps/platen/cli/exit_codes.h"
 #include "apps/platen/cli/help.h"
 #include "apps/platen/cli/locate.h"
 #include "apps/platen/cli/log.h"
 #include "apps/platen/cli/model_options.h"
-#include "apps/platen/commands/ocr/ocr_options.h"
 #include "apps/platen/cli/packed_options.h"
 #include "apps/platen/cli/settings.h"
 #include "apps/platen/cli/thread_limit.h"
+#include "apps/platen/commands/commands.h"
+#include "apps/platen/commands/ocr/ocr_options.h"
 #include "model/engine/forward.h"
 #include "model/support/error.h"
 #include "stages/readers/document_reader.h"
@@ -95,13 +95,14 @@ const OptionTable& ForwardOptionTable() {
 
 Image ReadFirstPage(const std::string& path, const ReadingConfig& reading) {
   Image image = DocumentReader::Open(path, ReadLimits{})->ReadPage(0).image;
-  const bool reads_lines = reading.states_granularity &&
-                           reading.granularity == ReadingConfig::Granularity::kLine;
+  const bool reads_lines =
+      reading.states_granularity && reading.granularity == ReadingConfig::Granularity::kLine;
   // A short word may be as high as it is wide; nobody cuts out a line four times as high as needed.
   if (reads_lines && image.height > image.width / 2 && image.height > 4 * reading.line_height) {
-    Log(LogLevel::kWarning, DisplayName(path) +
-                                ": this model was trained on single lines of text, and the image is "
-                                "no line; platen ocr reads pages");
+    Log(LogLevel::kWarning,
+        DisplayName(path) +
+            ": this model was trained on single lines of text, and the image is "
+            "no line; platen ocr reads pages");
   }
   return image;
 }

@@ -1,7 +1,7 @@
 #include <cstdio>
 
-#include "apps/platen/commands/commands.h"
 #include "apps/platen/cli/option_table.h"
+#include "apps/platen/commands/commands.h"
 #include "model/support/edit_distance.h"
 #include "model/support/error.h"
 
@@ -25,7 +25,8 @@ void PrintOverview() {
       "\n"
       "Exit codes: 0 every document is read, now or before; 1 finished, but a page or document\n"
       "failed, or a format was found that is not read; 2 wrong options or configuration, a named\n"
-      "input that does not exist, or no document at all; 3 model, disk or memory; 130 interrupted:\n"
+      "input that does not exist, or no document at all; 3 model, disk or memory; 130 "
+      "interrupted:\n"
       "the same command continues.\n",
       "--version", "the version");
 }

@@ -1,10 +1,10 @@
 #include <cstdio>
 
-#include "apps/platen/commands/commands.h"
 #include "apps/platen/cli/exit_codes.h"
 #include "apps/platen/cli/help.h"
 #include "apps/platen/cli/locate.h"
 #include "apps/platen/cli/settings.h"
+#include "apps/platen/commands/commands.h"
 #include "model/families/inspect.h"
 #include "model/support/error.h"
 
@@ -13,10 +13,17 @@ namespace {
 
 const OptionTable& InspectOptions() {
   static const OptionTable table = {
-      {.name = "json", .type = OptionType::kFlag, .default_value = "false",
-       .group = "Options", .help = "Print the report as one JSON object."},
-      {.name = "help", .type = OptionType::kFlag, .default_value = "false",
-       .group = "Options", .help = "Show this help.", .short_name = 'h'},
+      {.name = "json",
+       .type = OptionType::kFlag,
+       .default_value = "false",
+       .group = "Options",
+       .help = "Print the report as one JSON object."},
+      {.name = "help",
+       .type = OptionType::kFlag,
+       .default_value = "false",
+       .group = "Options",
+       .help = "Show this help.",
+       .short_name = 'h'},
   };
   return table;
 }

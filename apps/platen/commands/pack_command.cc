@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <optional>
 
-#include "apps/platen/commands/commands.h"
 #include "apps/platen/cli/exit_codes.h"
 #include "apps/platen/cli/help.h"
 #include "apps/platen/cli/locate.h"
@@ -12,6 +11,7 @@
 #include "apps/platen/cli/packed_options.h"
 #include "apps/platen/cli/settings.h"
 #include "apps/platen/cli/thread_limit.h"
+#include "apps/platen/commands/commands.h"
 #include "model/checkpoint/packed_weights.h"
 #include "model/support/clock.h"
 #include "model/support/error.h"

@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <set>
 
-#include "model/support/json_fields.h"
 #include "model/families/glm_ocr/product_names.h"
-#include "model/families/reading_config.h"
 #include "model/families/glm_ocr/rope_config.h"
+#include "model/families/reading_config.h"
 #include "model/support/error.h"
+#include "model/support/json_fields.h"
 
 namespace platen {
 namespace {

@@ -92,10 +92,10 @@ struct ReadingConfig {
   bool present = false;
   Granularity granularity = Granularity::kBlock;
   bool states_granularity = false;  // it is what the model was trained for, and nothing else is
-  int line_height = 0;  // pixels of a line crop; 0: crops keep their size
-  double x_height = 0;  // of small letters in a line crop, pixels; 0: not given
-  double baseline = 0;  // from the top of a line crop, pixels; 0: not given
-  int max_width = 0;    // of a line crop, pixels; wider lines are cut at word gaps; 0: no limit
+  int line_height = 0;              // pixels of a line crop; 0: crops keep their size
+  double x_height = 0;              // of small letters in a line crop, pixels; 0: not given
+  double baseline = 0;              // from the top of a line crop, pixels; 0: not given
+  int max_width = 0;  // of a line crop, pixels; wider lines are cut at word gaps; 0: no limit
   std::map<std::string, std::string> prompts;  // task -> prompt text
   std::vector<std::string> scripts;            // scripts it was trained on; empty: not stated
   std::vector<std::string> tasks;              // tasks it was trained on; empty: all

@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
+#include "model/families/glm_ocr/weights.h"
 #include "model/ops/kv_cache.h"
 #include "model/ops/observer.h"
-#include "model/families/glm_ocr/weights.h"
 
 namespace platen {
 

@@ -2,8 +2,8 @@
 
 #include <cassert>
 
-#include "model/families/model.h"
 #include "model/families/glm_ocr/product_names.h"
+#include "model/families/model.h"
 
 namespace platen {
 namespace {

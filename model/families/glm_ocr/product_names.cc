@@ -27,7 +27,8 @@ Names ProductNames(const ModelConfig& config) {
                                "mlp.down_proj"};
   const auto layer = [](int i) { return "model.language_model.layers." + std::to_string(i) + "."; };
   for (int i = 0; i < config.text.num_layers; ++i) Add(names, layer(i), decoder_layer);
-  names.push_back(config.text.tie_word_embeddings ? "model.language_model.embed_tokens" : "lm_head");
+  names.push_back(config.text.tie_word_embeddings ? "model.language_model.embed_tokens"
+                                                  : "lm_head");
   if (config.text.num_mtp_layers > 0) {
     Add(names, layer(config.text.num_layers), {"eh_proj"});
     Add(names, layer(config.text.num_layers), decoder_layer);

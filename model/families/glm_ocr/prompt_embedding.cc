@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
-#include "model/families/model.h"
 #include "model/engine/sequence.h"
+#include "model/families/model.h"
 
 namespace platen {
 

@@ -10,11 +10,11 @@
 #include <span>
 #include <vector>
 
-#include "model/ops/attention_pages.h"
 #include "model/families/glm_ocr/config.h"
 #include "model/families/glm_ocr/image_processor.h"
-#include "model/ops/observer.h"
 #include "model/families/glm_ocr/weights.h"
+#include "model/ops/attention_pages.h"
+#include "model/ops/observer.h"
 
 namespace platen {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "model/ops/linear.h"
-#include "model/families/snapshot.h"
 #include "model/checkpoint/weight_source.h"
+#include "model/families/snapshot.h"
+#include "model/ops/linear.h"
 
 namespace platen {
 

@@ -8,11 +8,11 @@
 
 #include "stages/layout/classical/blocks.h"
 #include "stages/layout/classical/broken_strokes.h"
-#include "stages/layout/layout.h"
 #include "stages/layout/classical/line_metrics.h"
 #include "stages/layout/classical/orientation.h"
 #include "stages/layout/classical/page_work.h"
 #include "stages/layout/classical/quads.h"
+#include "stages/layout/layout.h"
 
 namespace platen {
 namespace {

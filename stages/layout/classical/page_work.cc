@@ -11,9 +11,9 @@
 #include "stages/layout/classical/letter_height.h"
 #include "stages/layout/classical/letters.h"
 #include "stages/layout/classical/lines.h"
-#include "stages/layout/reading_order.h"
 #include "stages/layout/classical/rulings.h"
 #include "stages/layout/classical/skew.h"
+#include "stages/layout/reading_order.h"
 
 namespace platen::layout {
 namespace {

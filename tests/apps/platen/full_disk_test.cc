@@ -1,5 +1,6 @@
-// A disk that is full, or a limit on the size of files, at any moment of a run: it ends with exit code
-// 3 and a reason, never with a crash, and the same command finishes the work when there is room again.
+// A disk that is full, or a limit on the size of files, at any moment of a run: it ends with exit
+// code 3 and a reason, never with a crash, and the same command finishes the work when there is
+// room again.
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -85,11 +86,12 @@ TEST_F(FullDiskTest, EveryCallThatNeedsRoomMayFail) {
   std::printf("%d runs on a disk that is full from one of %ld calls on\n", runs, calls);
 }
 
-// Many pages are decoded together when the disk refuses one of them: decoding must not go on with what
-// loops have left undone.
+// Many pages are decoded together when the disk refuses one of them: decoding must not go on with
+// what loops have left undone.
 TEST_F(FullDiskTest, ManyPagesInFlight) {
   if (sanitized_) GTEST_SKIP() << "cannot be preloaded beside a sanitizer";
-  for (int i = 0; i < 40; ++i) CopySample("pages/phototest.tif", "in/x" + std::to_string(i) + ".tif");
+  for (int i = 0; i < 40; ++i)
+    CopySample("pages/phototest.tif", "in/x" + std::to_string(i) + ".tif");
   const uint64_t seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937_64 random(seed);

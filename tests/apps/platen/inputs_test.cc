@@ -137,8 +137,8 @@ TEST_F(InputsTest, OtherFilesAreNamedAndChangeNothing) {
   CopySample("pages/phototest.tif", "in/scan");  // a document whatever it is called
   folder_.Write("in/notes.txt", "words");
   folder_.Write("in/more.txt", "words");
-  folder_.Write("in/Thumbs.db", std::string("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", 8) +
-                                    std::string(3000, '\0'));
+  folder_.Write("in/Thumbs.db",
+                std::string("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", 8) + std::string(3000, '\0'));
   folder_.Write("in/.DS_Store", "x");
   const ProgramResult result = Ocr({"in", "-o", "out"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -209,8 +209,8 @@ TEST_F(InputsTest, TheOutputOfASingleDocumentIsNamed) {
   for (const std::string& typed : {std::string("deep/er/a.tif"), folder_ / "deep/er/a.tif"}) {
     const ProgramResult result = Ocr({typed, "-o", "out", "--force"});
     EXPECT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_TRUE(Contains(result.out,
-                         "text in out/a.tif.txt (and .md, .json), report in out/run.json"))
+    EXPECT_TRUE(
+        Contains(result.out, "text in out/a.tif.txt (and .md, .json), report in out/run.json"))
         << result.out;
   }
   EXPECT_EQ(Outputs(folder_ / "out").size(), 3U);
@@ -247,9 +247,8 @@ TEST_F(InputsTest, GranularitiesTheModelWasNotTrainedForAreRefused) {
     EXPECT_EQ(refused.exit_code, 2);
     EXPECT_TRUE(Contains(refused.err, "trained to read by line")) << refused.err;
     EXPECT_FALSE(Exists("out"));
-    const ProgramResult allowed =
-        Ocr({"a.tif", "-o", granularity, "--granularity", granularity, "--allow-untrained",
-             "--max-new-tokens", "8"});
+    const ProgramResult allowed = Ocr({"a.tif", "-o", granularity, "--granularity", granularity,
+                                       "--allow-untrained", "--max-new-tokens", "8"});
     EXPECT_EQ(allowed.exit_code, 0) << allowed.err;
   }
   EXPECT_EQ(Ocr({"a.tif", "-o", "out", "--granularity", "line"}).exit_code, 0);
@@ -312,8 +311,8 @@ TEST_F(InputsTest, DebugSaysMoreThanInfoAndQuietLess) {
 }
 
 TEST_F(InputsTest, WhatHappensInARunIsDatedWhereThereIsNoTerminal) {
-  folder_.Write("in/cut.png", ReadFile(SourcePath("assets/samples/synthetic/receipt-200.png"))
-                                  .substr(0, 3000));
+  folder_.Write("in/cut.png",
+                ReadFile(SourcePath("assets/samples/synthetic/receipt-200.png")).substr(0, 3000));
   const std::string err = Ocr({"in", "-o", "out"}).err;
   const size_t at = err.find(" warning: in/cut.png: cut off at byte 3,000 (PNG)\n");
   ASSERT_NE(at, std::string::npos) << err;

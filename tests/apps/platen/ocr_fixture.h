@@ -43,8 +43,7 @@ class OcrFixture : public ::testing::Test {
   ProgramResult Ocr(std::vector<std::string> words, const std::string& input = "",
                     std::vector<std::string> environment = {}) {
     words.insert(words.begin(), "ocr");
-    return RunProgram(
-        ProgramRun{std::move(words), input, std::move(environment), folder_.path()});
+    return RunProgram(ProgramRun{std::move(words), input, std::move(environment), folder_.path()});
   }
 
   nlohmann::json Report(const std::string& out = "out") {

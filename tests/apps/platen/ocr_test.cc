@@ -1,9 +1,9 @@
 // platen ocr from end to end, with the bundled model.
-#include "tests/apps/platen/ocr_fixture.h"
-
 #include <signal.h>
 
 #include <algorithm>
+
+#include "tests/apps/platen/ocr_fixture.h"
 
 namespace platen {
 namespace {
@@ -88,15 +88,20 @@ TEST_F(OcrTest, TheProcessHasExactlyTheThreadsAskedFor) {
   for (const int threads : {1, 2, 3}) {
     std::ptrdiff_t most = 0;
     const std::string out = "out" + std::to_string(threads);
-    const ProgramResult result = RunProgram(ProgramRun{
-        {"ocr", "in", "-o", out, "--threads", std::to_string(threads)}, "", {}, folder_.path(),
-        [&](int pid) {
-          // Before platen starts again without OpenBLAS's threads the task list may show those.
-          std::error_code gone;
-          if (!fs::exists(folder_ / out + "/.platen/ledger.jsonl", gone)) return;
-          fs::directory_iterator tasks("/proc/" + std::to_string(pid) + "/task", gone);
-          if (!gone) most = std::max(most, std::distance(fs::begin(tasks), fs::end(tasks)));
-        }});
+    const ProgramResult result = RunProgram(
+        ProgramRun{{"ocr", "in", "-o", out, "--threads", std::to_string(threads)},
+                   "",
+                   {},
+                   folder_.path(),
+                   [&](int pid) {
+                     // Before platen starts again without OpenBLAS's threads the task list may show
+                     // those.
+                     std::error_code gone;
+                     if (!fs::exists(folder_ / out + "/.platen/ledger.jsonl", gone)) return;
+                     fs::directory_iterator tasks("/proc/" + std::to_string(pid) + "/task", gone);
+                     if (!gone)
+                       most = std::max(most, std::distance(fs::begin(tasks), fs::end(tasks)));
+                   }});
     EXPECT_EQ(result.exit_code, 0) << result.err;
 #ifdef __SANITIZE_THREAD__
     if (threads > 1) --most;  // the sanitizer starts a thread of its own with the first other one
@@ -112,16 +117,16 @@ TEST_F(OcrTest, BadInputsFailByThemselvesWithAReason) {
   folder_.Write("in/dot.pgm", "P5 1 1 255\n\xFF");
   folder_.Write("in/blank.pgm", "P5 600 400 255\n" + std::string(600 * 400, '\xFF'));
   folder_.Write("in/bomb.pgm", "P5 60000 60000 255\n");
-  folder_.Write("in/cut.png", ReadFile(SourcePath("assets/samples/synthetic/receipt-200.png"))
-                                  .substr(0, 3000));
+  folder_.Write("in/cut.png",
+                ReadFile(SourcePath("assets/samples/synthetic/receipt-200.png")).substr(0, 3000));
   const ProgramResult result = Ocr({"in", "-o", "out"});
   EXPECT_EQ(result.exit_code, 1);
   const Json report = Report();
   std::map<std::string, std::string> failures;
   for (const Json& failure : report["failures"]) {
     failures[failure["input"]] = failure["error"];
-    const std::string line = failure["input"].get<std::string>() + ": " +
-                             failure["error"].get<std::string>();
+    const std::string line =
+        failure["input"].get<std::string>() + ": " + failure["error"].get<std::string>();
     EXPECT_TRUE(Contains(result.err, line)) << line << " in " << result.err;
   }
   EXPECT_EQ(failures.size(), 4U) << report["failures"];
@@ -174,14 +179,14 @@ TEST_F(OcrTest, WhatTheBundledModelWasNotTrainedForIsSaid) {
 TEST_F(OcrTest, InterruptedItDrainsAndTheSameCommandFinishes) {
   for (int i = 0; i < 12; ++i) CopySample("pages/eurotext.tif", "in/" + std::to_string(i) + ".tif");
   bool sent = false;
-  const ProgramResult first = RunProgram(ProgramRun{
-      {"ocr", "in", "-o", "out", "--slots", "2"}, "", {}, folder_.path(), [&](int pid) {
-        std::error_code gone;
-        if (!sent && fs::exists(folder_ / "out/in/1.tif.txt", gone)) {
-          ::kill(pid, SIGINT);
-          sent = true;
-        }
-      }});
+  const ProgramResult first = RunProgram(
+      ProgramRun{{"ocr", "in", "-o", "out", "--slots", "2"}, "", {}, folder_.path(), [&](int pid) {
+                   std::error_code gone;
+                   if (!sent && fs::exists(folder_ / "out/in/1.tif.txt", gone)) {
+                     ::kill(pid, SIGINT);
+                     sent = true;
+                   }
+                 }});
   EXPECT_EQ(first.exit_code, 130) << first.err;
   EXPECT_TRUE(Contains(first.err, "press Ctrl-C (or send the signal) again")) << first.err;
   EXPECT_TRUE(Contains(first.out, "interrupted; the same command does the rest")) << first.out;
@@ -203,13 +208,14 @@ TEST_F(OcrTest, AClosedTerminalDrainsAndASecondSignalEndsAtOnce) {
   for (const int signals : {1, 2}) {
     int sent = 0;
     const std::string out = "out" + std::to_string(signals);
-    const ProgramResult result = RunProgram(ProgramRun{
-        {"ocr", "in", "-o", out, "--slots", "2"}, "", {}, folder_.path(), [&](int pid) {
-          std::error_code gone;
-          if (sent >= signals || !fs::exists(folder_ / out + "/in/0.tif.txt", gone)) return;
-          ::kill(pid, sent == 0 ? SIGHUP : SIGTERM);
-          ++sent;
-        }});
+    const ProgramResult result = RunProgram(
+        ProgramRun{{"ocr", "in", "-o", out, "--slots", "2"}, "", {}, folder_.path(), [&](int pid) {
+                     std::error_code gone;
+                     if (sent >= signals || !fs::exists(folder_ / out + "/in/0.tif.txt", gone))
+                       return;
+                     ::kill(pid, sent == 0 ? SIGHUP : SIGTERM);
+                     ++sent;
+                   }});
     EXPECT_EQ(result.exit_code, 130) << result.err;
     EXPECT_EQ(Exists(out + "/run.json"), signals == 1);
     EXPECT_EQ(Contains(result.err, "stopped at once"), signals == 2) << result.err;
@@ -218,15 +224,15 @@ TEST_F(OcrTest, AClosedTerminalDrainsAndASecondSignalEndsAtOnce) {
 
 TEST_F(OcrTest, KilledItGoesOnWhereItWas) {
   for (int i = 0; i < 6; ++i) CopySample("pages/eurotext.tif", "in/" + std::to_string(i) + ".tif");
-  const ProgramResult killed = RunProgram(ProgramRun{
-      {"ocr", "in", "-o", "out", "--slots", "2"}, "", {}, folder_.path(), [&](int pid) {
-        // A document is recorded after its outputs: with two of them one is on record.
-        std::error_code gone;
-        if (fs::exists(folder_ / "out/in/0.tif.json", gone) &&
-            fs::exists(folder_ / "out/in/1.tif.json", gone)) {
-          ::kill(pid, SIGKILL);
-        }
-      }});
+  const ProgramResult killed = RunProgram(
+      ProgramRun{{"ocr", "in", "-o", "out", "--slots", "2"}, "", {}, folder_.path(), [&](int pid) {
+                   // A document is recorded after its outputs: with two of them one is on record.
+                   std::error_code gone;
+                   if (fs::exists(folder_ / "out/in/0.tif.json", gone) &&
+                       fs::exists(folder_ / "out/in/1.tif.json", gone)) {
+                     ::kill(pid, SIGKILL);
+                   }
+                 }});
   EXPECT_EQ(killed.exit_code, 128 + SIGKILL);
   EXPECT_EQ(Ocr({"in", "-o", "out"}).exit_code, 0);
   EXPECT_GE(Report()["totals"]["documents_finished_before"], 1);

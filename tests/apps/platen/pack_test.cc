@@ -40,9 +40,8 @@ class PackTest : public ::testing::Test {
   Words Forward(Words more = {}) {
     std::string line = "P5 280 28 255\n";  // of bars
     for (int i = 0; i < 280 * 28; ++i) line += i / 7 % 2 == 0 ? '\x20' : '\xFF';
-    Words words = {"forward",     model_,
-                   "--image",     folder_.Write("line.pgm", line),
-                   "--max-new-tokens", "12", "--precision", "int8"};
+    Words words = {"forward",          model_, "--image",     folder_.Write("line.pgm", line),
+                   "--max-new-tokens", "12",   "--precision", "int8"};
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }

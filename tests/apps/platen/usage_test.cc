@@ -86,11 +86,24 @@ TEST(UsageTest, ControlCharactersNeverReachTheTerminal) {
 
 TEST(UsageTest, ValuesAreChecked) {
   const std::vector<std::vector<std::string>> cases = {
-      {"--threads", "0.5"},   {"--threads", "-1"},      {"--threads", "two"}, {"--threads", ""},
-      {"--draft-length", "9"}, {"--task", "poem"},      {"--format", "txt,docx"},
-      {"--format", "txt,txt"}, {"--format", ""},        {"--pages", "5-1"},   {"--dpi", "1e9"},
-      {"--slots", "0"},        {"--slots", "3", "--slots", "4"}, {"--repetition-penalty", "nan"},
-      {"--precision", "int3"}, {"--log-level", "loud"}, {"--draft"},          {"--slots"},
+      {"--threads", "0.5"},
+      {"--threads", "-1"},
+      {"--threads", "two"},
+      {"--threads", ""},
+      {"--draft-length", "9"},
+      {"--task", "poem"},
+      {"--format", "txt,docx"},
+      {"--format", "txt,txt"},
+      {"--format", ""},
+      {"--pages", "5-1"},
+      {"--dpi", "1e9"},
+      {"--slots", "0"},
+      {"--slots", "3", "--slots", "4"},
+      {"--repetition-penalty", "nan"},
+      {"--precision", "int3"},
+      {"--log-level", "loud"},
+      {"--draft"},
+      {"--slots"},
   };
   for (std::vector<std::string> words : cases) {
     const std::string name = words[0] + (words.size() > 1 ? " " + words[1] : "");
@@ -110,8 +123,7 @@ TEST(UsageTest, OutputAndInputAreRequired) {
 class ConfigTest : public ::testing::Test {
  protected:
   // A run over a blank page.
-  ProgramResult RunWith(std::vector<std::string> words,
-                        std::vector<std::string> environment = {}) {
+  ProgramResult RunWith(std::vector<std::string> words, std::vector<std::string> environment = {}) {
     folder_.Write("in/blank.pgm", "P5 60 40 255\n" + std::string(60 * 40, '\xFF'));
     words.insert(words.begin(), {"ocr", folder_ / "in", "-o", folder_ / "out"});
     return RunProgram(ProgramRun{std::move(words), "", std::move(environment)});

@@ -14,7 +14,8 @@ class TeacherForced : public ::testing::TestWithParam<Precision> {};
 TEST_P(TeacherForced, ChoosesWhatTheEngineChoseWithTheSameProbabilities) {
   const Model& model = GoldenModel("tiny-a", GetParam());
   for (const char* name : {"exif6", "two_images", "text_only"}) {
-    Request request = GoldenRequest(model, GoldenCase(std::string("tests/golden/cases/tiny-a/") + name));
+    Request request =
+        GoldenRequest(model, GoldenCase(std::string("tests/golden/cases/tiny-a/") + name));
     request.max_new_tokens = 20;
     request.ignore_stop = true;
     Engine engine(model, EngineOptions{});

@@ -1,5 +1,5 @@
-// Attention of every kernel table against the scalar one, bit for bit, and the scalar one against plain
-// doubles.
+// Attention of every kernel table against the scalar one, bit for bit, and the scalar one against
+// plain doubles.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -355,7 +355,8 @@ TEST(AttentionKernel, ManyRowsAreTheRowsAlone) {
     const std::vector<float> together = s.Run(*table, 0, rows);
     for (int r = 0; r < rows; ++r) {
       const std::vector<float> alone = s.Run(*table, r, 1);
-      ASSERT_EQ(std::memcmp(alone.data(), together.data() + r * 24, alone.size() * sizeof(float)), 0)
+      ASSERT_EQ(std::memcmp(alone.data(), together.data() + r * 24, alone.size() * sizeof(float)),
+                0)
           << table->name << " row " << r;
     }
   }
@@ -370,7 +371,8 @@ TEST(AttentionKernel, ScoresOfAnySizeAreFinite) {
     for (int r = 0; r < 3; ++r) {
       for (int i = 0; i < 32; ++i) EXPECT_NEAR(expected[r * 32 + i], s.Exact(r, i), 1e-5) << size;
     }
-    for (const KernelTable* table : Tables()) EXPECT_EQ(s.Run(*table, 0, 3), expected) << table->name;
+    for (const KernelTable* table : Tables())
+      EXPECT_EQ(s.Run(*table, 0, 3), expected) << table->name;
   }
 }
 
@@ -402,8 +404,8 @@ TEST(Bf16DotAttentionKernel, AllTablesGiveTheSameBitsNearTheExactResult) {
   ExpectSameBitsNearTheExactResult(&KernelTable::attention_bf16_dot);
 }
 
-// 2^24 + 1 - 2^24 is 0 where 1 is added to 2^24, which rounds it away, and 1 where it comes last; so
-// the score of one key tells the order.
+// 2^24 + 1 - 2^24 is 0 where 1 is added to 2^24, which rounds it away, and 1 where it comes last;
+// so the score of one key tells the order.
 TEST(Bf16DotAttentionKernel, AddsTheSecondOfAPairFirst) {
   const auto output_for = [](const KernelTable& table, const std::array<float, 4>& query) {
     std::vector<uint16_t> keys(16 * 64 * 2, 0), values(32 * 32 * 2, 0);

@@ -115,7 +115,7 @@ TEST(NearestNameTest, TheBeginningOfExactlyOneNameMeansIt) {
   const std::vector<std::string> options = {"--output", "--threads", "--pages", "--page-order"};
   EXPECT_EQ(NearestName("--out", options), "--output");
   EXPECT_EQ(NearestName("--thr", options), "--threads");
-  EXPECT_EQ(NearestName("--ou", options), "");     // two letters say too little
+  EXPECT_EQ(NearestName("--ou", options), "");  // two letters say too little
   EXPECT_EQ(NearestName("--page-o", options), "--page-order");
   EXPECT_EQ(NearestName("--page", options), "--pages");  // of two beginnings the nearest name
   EXPECT_EQ(NearestName("gran", {"granularity", "line_height"}), "granularity");

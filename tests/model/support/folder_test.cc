@@ -78,7 +78,7 @@ TEST(FolderTest, NoLinkBelowItIsFollowed) {
   EXPECT_TRUE(Contains(Reason([&] { open.OpenFile("new", O_WRONLY | O_CREAT); }), "symbolic link"));
   EXPECT_FALSE(fs::exists(victim / "new"));
   EXPECT_TRUE(S_ISLNK(open.Look("file")->st_mode));
-  open.Remove("file");    // the links themselves
+  open.Remove("file");  // the links themselves
   open.Remove("folder");
   EXPECT_EQ(ReadFile(victim / "file"), "precious");
   EXPECT_TRUE(fs::exists(victim / "sub"));
@@ -93,11 +93,12 @@ TEST(FolderTest, OnlyRegularFilesAreOpened) {
   EXPECT_TRUE(Contains(Reason([&] { open.OpenFile("pipe", O_RDWR); }), "not a regular file"));
   EXPECT_TRUE(Contains(Reason([&] { open.OpenFile("pipe", O_RDONLY); }), "not a regular file"));
   EXPECT_TRUE(Contains(Reason([&] { open.OpenFile("sub", O_RDONLY); }), "a folder of that name"));
-  EXPECT_TRUE(Contains(Reason([&] { open.OpenFile("sub", O_RDWR | O_CREAT); }),
-                       "a folder of that name"));
-  EXPECT_TRUE(Contains(Reason([&] { open.Below("file", Missing::kCreate); }), "a file of that name"));
-  EXPECT_TRUE(Contains(Reason([&] { open.Below("file/x", Missing::kCreate); }),
-                       "a file of that name"));
+  EXPECT_TRUE(
+      Contains(Reason([&] { open.OpenFile("sub", O_RDWR | O_CREAT); }), "a folder of that name"));
+  EXPECT_TRUE(
+      Contains(Reason([&] { open.Below("file", Missing::kCreate); }), "a file of that name"));
+  EXPECT_TRUE(
+      Contains(Reason([&] { open.Below("file/x", Missing::kCreate); }), "a file of that name"));
 }
 
 TEST(FolderTest, WhatIsNotThereIsNoErrorToLookFor) {

@@ -45,8 +45,7 @@ TEST(ErrorTest, APlaceInATextComesBeforeTheField) {
   EXPECT_STREQ(Error(ErrorKind::kModel, location, "is odd").what(),
                "a.json, line 3, column 20: is odd");
   location.file.clear();
-  EXPECT_STREQ(Error(ErrorKind::kModel, location, "is odd").what(),
-               "line 3, column 20: is odd");
+  EXPECT_STREQ(Error(ErrorKind::kModel, location, "is odd").what(), "line 3, column 20: is odd");
   EXPECT_STREQ(Error(ErrorKind::kModel, {.file = "b", .field = "", .offset = 7}, "is odd").what(),
                "b (offset 7): is odd");
 }

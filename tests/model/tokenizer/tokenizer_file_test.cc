@@ -7,8 +7,8 @@
 #include <random>
 
 #include "model/support/error.h"
-#include "model/tokenizer/tokenizer.h"
 #include "model/support/utf8.h"
+#include "model/tokenizer/tokenizer.h"
 #include "tests/support/npy.h"
 #include "tests/support/snapshot_edits.h"
 

@@ -160,10 +160,16 @@ TEST(JsonWriterTest, ADocumentWithoutPagesIsStillJson) {
 
 TEST(JsonWriterTest, BytesThatAreNotUtf8BecomeReplacementCharacters) {
   PageResult page = MakePage(1);
-  page.regions[0].text = "a\xFF" "b";
-  page.warnings = {"a\xFF" "b"};
+  page.regions[0].text =
+      "a\xFF"
+      "b";
+  page.warnings = {
+      "a\xFF"
+      "b"};
   const auto json = nlohmann::json::parse(Write("json", {page}));
-  EXPECT_EQ(json["pages"][0]["regions"][0]["text"], "a\xEF\xBF\xBD" "b");
+  EXPECT_EQ(json["pages"][0]["regions"][0]["text"],
+            "a\xEF\xBF\xBD"
+            "b");
 }
 
 TEST(PageJsonTest, APageReadBackGivesTheSameBytesInEveryFormat) {

@@ -113,12 +113,13 @@ TEST_F(DiscoverTest, ContentDecidesWhatAFileIs) {
   folder_.Write("s/wrong.txt", kPng);
   folder_.Write("s/notes.txt", "some words");
   folder_.Write("s/x.db", std::string(100, '\1'));
-  folder_.Write("s/damaged.png", std::string(100, '\1'));  // by its name more likely a page than not
+  folder_.Write("s/damaged.png",
+                std::string(100, '\1'));  // by its name more likely a page than not
   folder_.Write("s/empty.tif", "");
   folder_.Write("s/empty", "");
   const Discovery found = Discover({"s"});
-  EXPECT_EQ(Outputs(found), (std::vector<std::string>{"s/damaged.png", "s/empty.tif", "s/noext",
-                                                      "s/wrong.txt"}));
+  EXPECT_EQ(Outputs(found),
+            (std::vector<std::string>{"s/damaged.png", "s/empty.tif", "s/noext", "s/wrong.txt"}));
   EXPECT_EQ(found.other_files, (std::vector<std::string>{"s/empty", "s/notes.txt", "s/x.db"}));
   for (const InputDocument& document : found.documents) EXPECT_EQ(document.error, "");
   EXPECT_EQ(Discover({"s/notes.txt"}).other_files, std::vector<std::string>{"s/notes.txt"});
@@ -280,13 +281,13 @@ TEST(ParseNameListTest, LineBreaksOrNulSeparateNames) {
 }
 
 TEST(NaturalLessTest, IsATotalOrder) {
-  const std::vector<std::string> sorted = {"",       "1",      "01",     "2",    "10",
-                                           "99999999999999999998", "99999999999999999999",
-                                           "a",      "a1b2",   "a1b10",  "a2",   "b"};
+  const std::vector<std::string> sorted = {
+      "",  "1",    "01",    "2",  "10", "99999999999999999998", "99999999999999999999",
+      "a", "a1b2", "a1b10", "a2", "b"};
   for (size_t i = 0; i < sorted.size(); ++i) {
     for (size_t j = 0; j < sorted.size(); ++j) {
-      const bool equal_number = (sorted[i] == "1" && sorted[j] == "01") ||
-                                (sorted[i] == "01" && sorted[j] == "1");
+      const bool equal_number =
+          (sorted[i] == "1" && sorted[j] == "01") || (sorted[i] == "01" && sorted[j] == "1");
       if (equal_number) {
         EXPECT_NE(NaturalLess(sorted[i], sorted[j]), NaturalLess(sorted[j], sorted[i]));
       } else {

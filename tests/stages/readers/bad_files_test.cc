@@ -180,8 +180,7 @@ TEST(BadFiles, FilesCutShortSayWhereTheyEnd) {
     for (const int percent : {20, 60, 80}) {
       const size_t size = whole.size() * static_cast<size_t>(percent) / 100;
       const std::string path = folder.Write("cut", std::span(whole).first(size));
-      EXPECT_EQ(ErrorOf(path),
-                path + ": cut off at byte " + Grouped(size) + " (" + format + ")")
+      EXPECT_EQ(ErrorOf(path), path + ": cut off at byte " + Grouped(size) + " (" + format + ")")
           << sample;
     }
   }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "apps/platen/commands/bench/bench_options.h"
 #include "apps/platen/cli/exit_codes.h"
+#include "apps/platen/commands/bench/bench_options.h"
 #include "model/support/edit_distance.h"
 #include "model/support/error.h"
 

@@ -2,11 +2,11 @@
 
 #include <cstdio>
 
-#include "apps/platen/commands/bench/bench_options.h"
 #include "apps/platen/cli/exit_codes.h"
 #include "apps/platen/cli/help.h"
 #include "apps/platen/cli/model_options.h"
 #include "apps/platen/cli/thread_limit.h"
+#include "apps/platen/commands/bench/bench_options.h"
 #include "bench/kernel_bench.h"
 #include "model/support/error.h"
 

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "apps/platen/commands/commands.h"
 #include "apps/platen/cli/option_table.h"
 #include "apps/platen/cli/settings.h"
+#include "apps/platen/commands/commands.h"
 #include "bench/peaks.h"
 #include "bench/spread.h"
 #include "model/families/model.h"

@@ -5,11 +5,11 @@
 #include <cstdio>
 #include <vector>
 
-#include "apps/platen/commands/bench/bench_options.h"
 #include "apps/platen/cli/exit_codes.h"
 #include "apps/platen/cli/help.h"
 #include "apps/platen/cli/model_options.h"
 #include "apps/platen/cli/thread_limit.h"
+#include "apps/platen/commands/bench/bench_options.h"
 #include "bench/page_bench.h"
 #include "model/support/error.h"
 #include "stages/layout/layout.h"

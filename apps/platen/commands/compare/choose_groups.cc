@@ -6,11 +6,11 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "apps/platen/commands/compare/compare_side.h"
 #include "apps/platen/cli/exit_codes.h"
-#include "model/support/error.h"
+#include "apps/platen/commands/compare/compare_side.h"
 #include "bench/comparison.h"
 #include "bench/group_choice.h"
+#include "model/support/error.h"
 
 namespace platen {
 namespace {
@@ -90,7 +90,8 @@ class Chooser {
 
   std::string Text() const {
     std::string out = fmt::format(
-        "Error of the int8 products, as a share of their output, on {} pages ({} failed)\n\n{:{}}{:>7}",
+        "Error of the int8 products, as a share of their output, on {} pages ({} "
+        "failed)\n\n{:{}}{:>7}",
         readings_.size(), failed_pages_, "product", kKindWidth, "depth");
     for (const int group : kGroupCandidates) out += fmt::format("{:>9}", GroupName(group));
     out += "   group\n";
@@ -99,20 +100,24 @@ class Chooser {
       for (const double error : kind.errors) out += fmt::format("{:>9}", Percent(error));
       out += fmt::format("{:>8}\n", GroupName(kind.chosen));
     }
-    out += fmt::format("\nText against f32, with one group for all products and with the choice\n"
-                       "{:>8}{:>10}{:>14}{:>16}\n", "group", "CER", "tokens equal", "core-seconds");
+    out += fmt::format(
+        "\nText against f32, with one group for all products and with the choice\n"
+        "{:>8}{:>10}{:>14}{:>16}\n",
+        "group", "CER", "tokens equal", "core-seconds");
     for (const Effect& effect : effects_) {
       out += fmt::format("{:>8}{:>10}{:>14}{:>16.2f}\n", effect.name,
                          Percent(effect.summary.text.cer()),
                          Percent(effect.summary.tokens.agreement()), effect.core_s);
     }
-    return out + fmt::format("\nThe largest group that adds at most {} % of the output's size to the "
-                             "error of 64.\nFor platen.json in {}:\n{}\n",
-                             settings_.Text("group-bound"), model_, PlanJson().dump(1));
+    return out + fmt::format(
+                     "\nThe largest group that adds at most {} % of the output's size to the "
+                     "error of 64.\nFor platen.json in {}:\n{}\n",
+                     settings_.Text("group-bound"), model_, PlanJson().dump(1));
   }
 
   Json Report() const {
-    Json json = {{"pages", readings_.size()}, {"pages_failed", failed_pages_},
+    Json json = {{"pages", readings_.size()},
+                 {"pages_failed", failed_pages_},
                  {"bound_percent", settings_.Number("group-bound")},
                  {"candidates", kGroupCandidates}};
     for (const KindErrors& kind : kinds_) {
@@ -170,8 +175,7 @@ void WritePlan(const std::string& path, const Json& plan) {
 int ChooseGroups(const Settings& settings, const std::string& model, const PageWalk& walk) {
   Chooser chooser(settings, model, walk);
   chooser.Run();
-  const std::string text =
-      settings.Flag("json") ? chooser.Report().dump(1) + "\n" : chooser.Text();
+  const std::string text = settings.Flag("json") ? chooser.Report().dump(1) + "\n" : chooser.Text();
   std::fputs(text.c_str(), stdout);
   if (!settings.Text("write").empty()) WritePlan(settings.Text("write"), chooser.PlanJson());
   return chooser.failed() ? kExitSomeFailed : kExitDone;

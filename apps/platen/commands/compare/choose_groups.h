@@ -3,9 +3,9 @@
 
 #include <string>
 
+#include "apps/platen/cli/settings.h"
 #include "apps/platen/commands/compare/compare_options.h"
 #include "apps/platen/commands/compare/page_walk.h"
-#include "apps/platen/cli/settings.h"
 
 namespace platen {
 

@@ -3,21 +3,21 @@
 #include <cstdio>
 #include <memory>
 
-#include "apps/platen/commands/compare/choose_groups.h"
-#include "apps/platen/commands/commands.h"
-#include "apps/platen/commands/compare/compare_options.h"
-#include "apps/platen/commands/compare/compare_report.h"
-#include "apps/platen/commands/compare/compare_side.h"
 #include "apps/platen/cli/exit_codes.h"
 #include "apps/platen/cli/help.h"
 #include "apps/platen/cli/inputs.h"
 #include "apps/platen/cli/log.h"
 #include "apps/platen/cli/model_options.h"
-#include "apps/platen/commands/compare/page_walk.h"
 #include "apps/platen/cli/thread_limit.h"
+#include "apps/platen/commands/commands.h"
+#include "apps/platen/commands/compare/choose_groups.h"
+#include "apps/platen/commands/compare/compare_options.h"
+#include "apps/platen/commands/compare/compare_report.h"
+#include "apps/platen/commands/compare/compare_side.h"
+#include "apps/platen/commands/compare/page_walk.h"
+#include "bench/comparison.h"
 #include "model/support/error.h"
 #include "pipeline/telemetry.h"
-#include "bench/comparison.h"
 
 namespace platen {
 namespace {
@@ -33,7 +33,8 @@ void PrintHelp() {
       "  platen compare scans                          what int8 changes\n"
       "  platen compare scans --with other-model       two models\n"
       "  platen compare scans --fail-above 0.5         as a test: exit code 1 above 0.5 %%\n"
-      "  platen compare scans --choose-groups          K-groups of the int8 weights for these pages\n"
+      "  platen compare scans --choose-groups          K-groups of the int8 weights for these "
+      "pages\n"
       "%s\n"
       "CER: characters to insert, delete or replace to get B's text from A's, for each of A's.\n"
       "Tokens are compared region by region. Logits are compared on A's tokens, so that one early\n"

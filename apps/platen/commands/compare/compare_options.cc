@@ -24,11 +24,16 @@ OptionSpec OcrOption(const std::string& name, const std::string& group) {
 void AddSides(OptionTable& table) {
   const std::string group = "What is compared";
   table.push_back(OcrOption("model", group));
-  table.push_back({.name = "with", .value_name = "DIR", .group = group,
+  table.push_back({.name = "with",
+                   .value_name = "DIR",
+                   .group = group,
                    .help = "A second model to compare with. Without it, two precisions of one "
                            "model are compared."});
-  table.push_back({.name = "precision", .type = Type::kChoiceList, .default_value = "auto",
-                   .value_name = "LIST", .group = group,
+  table.push_back({.name = "precision",
+                   .type = Type::kChoiceList,
+                   .default_value = "auto",
+                   .value_name = "LIST",
+                   .group = group,
                    .help = "Arithmetic of the first and the second side, e.g. f32,int8; one name "
                            "counts for both. auto is f32,int8, and with --with what platen ocr "
                            "would take.",
@@ -37,31 +42,52 @@ void AddSides(OptionTable& table) {
 
 void AddReport(OptionTable& table) {
   const std::string group = "Report";
-  table.push_back({.name = "worst", .type = Type::kInteger, .default_value = "10",
-                   .value_name = "N", .group = group,
-                   .help = "Pages to show, the most different first.", .min = 0, .max = 1e6});
-  table.push_back({.name = "fail-above", .type = Type::kNumber, .default_value = "",
-                   .value_name = "PERCENT", .group = group,
+  table.push_back({.name = "worst",
+                   .type = Type::kInteger,
+                   .default_value = "10",
+                   .value_name = "N",
+                   .group = group,
+                   .help = "Pages to show, the most different first.",
+                   .min = 0,
+                   .max = 1e6});
+  table.push_back({.name = "fail-above",
+                   .type = Type::kNumber,
+                   .default_value = "",
+                   .value_name = "PERCENT",
+                   .group = group,
                    .help = "End with exit code 1 if more than this share of all characters "
                            "differs.",
-                   .min = 0, .max = 1000});
-  table.push_back({.name = "json", .type = Type::kFlag, .default_value = "false", .group = group,
+                   .min = 0,
+                   .max = 1000});
+  table.push_back({.name = "json",
+                   .type = Type::kFlag,
+                   .default_value = "false",
+                   .group = group,
                    .help = "Print everything as one JSON object."});
 }
 
 void AddGroups(OptionTable& table) {
   const std::string group = "K-groups of int8";
-  table.push_back({.name = "choose-groups", .type = Type::kFlag, .default_value = "false",
+  table.push_back({.name = "choose-groups",
+                   .type = Type::kFlag,
+                   .default_value = "false",
                    .group = group,
                    .help = "Instead of comparing, measure which group of inputs each product of "
                            "--model can quantise together, and print the object \"int8\" for the "
                            "snapshot's platen.json."});
-  table.push_back({.name = "group-bound", .type = Type::kNumber, .default_value = "1",
-                   .value_name = "PERCENT", .group = group,
-                   .help = "The largest group is chosen that adds at most this share of a product's "
-                           "output to the error of the smallest.",
-                   .min = 0, .max = 100});
-  table.push_back({.name = "write", .value_name = "FILE", .group = group,
+  table.push_back({.name = "group-bound",
+                   .type = Type::kNumber,
+                   .default_value = "1",
+                   .value_name = "PERCENT",
+                   .group = group,
+                   .help =
+                       "The largest group is chosen that adds at most this share of a product's "
+                       "output to the error of the smallest.",
+                   .min = 0,
+                   .max = 100});
+  table.push_back({.name = "write",
+                   .value_name = "FILE",
+                   .group = group,
                    .help = "Also write the object to FILE."});
 }
 
@@ -73,12 +99,13 @@ const OptionTable& CompareOptions() {
     AddSides(made);
     AddReport(made);
     AddGroups(made);
-    for (const char* name : {"manifest", "pages", "dpi", "max-pixels", "composite-alpha",
-                             "granularity", "allow-untrained", "text-height", "task", "max-new-tokens"}) {
+    for (const char* name :
+         {"manifest", "pages", "dpi", "max-pixels", "composite-alpha", "granularity",
+          "allow-untrained", "text-height", "task", "max-new-tokens"}) {
       made.push_back(OcrOption(name, "Pages"));
     }
-    for (const char* name : {"threads", "isa", "packed", "packed-dir", "kv-cache-mib", "log-level",
-                             "help"}) {
+    for (const char* name :
+         {"threads", "isa", "packed", "packed-dir", "kv-cache-mib", "log-level", "help"}) {
       made.push_back(OcrOption(name, "Machine and messages"));
     }
     return made;

@@ -33,10 +33,11 @@ std::string Shortened(const PageComparison& page) {
 }
 
 std::string SideText(const char* letter, const SideReport& side) {
-  return fmt::format("  {}  {:5} {}\n     loaded in {:.1f} s, weights {}; read in {:.2f} s, "
-                     "{:.2f} core-seconds\n",
-                     letter, side.precision, side.model, side.load_s, Mebibytes(side.weight_bytes),
-                     side.wall_s, side.core_s);
+  return fmt::format(
+      "  {}  {:5} {}\n     loaded in {:.1f} s, weights {}; read in {:.2f} s, "
+      "{:.2f} core-seconds\n",
+      letter, side.precision, side.model, side.load_s, Mebibytes(side.weight_bytes), side.wall_s,
+      side.core_s);
 }
 
 std::string PageTable(const CompareReport& report, size_t worst) {
@@ -67,9 +68,12 @@ std::string LogitText(const ComparisonSummary& all) {
 }
 
 Json ToJson(const SideReport& side) {
-  return {{"model", ValidUtf8(side.model)}, {"precision", side.precision},
-          {"weight_bytes", side.weight_bytes}, {"load_s", side.load_s},
-          {"wall_s", side.wall_s}, {"core_s", side.core_s}};
+  return {{"model", ValidUtf8(side.model)},
+          {"precision", side.precision},
+          {"weight_bytes", side.weight_bytes},
+          {"load_s", side.load_s},
+          {"wall_s", side.wall_s},
+          {"core_s", side.core_s}};
 }
 
 Json ToJson(const LogitDifference& logits) {
@@ -109,15 +113,15 @@ Json ToJson(const PageComparison& page) {
 }
 
 Json ToJson(const ComparisonSummary& all) {
-  return {{"pages", all.pages},
-          {"pages_failed", all.failed_pages},
-          {"regions_failed", all.failed_regions},
-          {"text", ToJson(all.text)},
-          {"page_cer", {{"mean", all.mean_cer}, {"median", all.median_cer},
-                        {"worst", all.worst_cer}}},
-          {"tokens", ToJson(all.tokens)},
-          {"logits", ToJson(all.logits)},
-          {"largest_logit_page", DisplayName(all.largest_logit_page)}};
+  return {
+      {"pages", all.pages},
+      {"pages_failed", all.failed_pages},
+      {"regions_failed", all.failed_regions},
+      {"text", ToJson(all.text)},
+      {"page_cer", {{"mean", all.mean_cer}, {"median", all.median_cer}, {"worst", all.worst_cer}}},
+      {"tokens", ToJson(all.tokens)},
+      {"logits", ToJson(all.logits)},
+      {"largest_logit_page", DisplayName(all.largest_logit_page)}};
 }
 
 }  // namespace
@@ -143,10 +147,11 @@ std::string CompareReportText(const CompareReport& report, size_t worst) {
                     (report.threads == 1 ? " thread)\n" : " threads)\n");
   out += SideText("A", report.a) + SideText("B", report.b) + PageTable(report, worst);
   out += fmt::format("\n{} pages, {} failed\n", all.pages, all.failed_pages);
-  out += fmt::format("  text      {} characters, {} differ: CER {} (pages: mean {}, median {}, "
-                     "worst {})\n",
-                     all.text.characters, all.text.edits, Percent(all.text.cer()),
-                     Percent(all.mean_cer), Percent(all.median_cer), Percent(all.worst_cer));
+  out += fmt::format(
+      "  text      {} characters, {} differ: CER {} (pages: mean {}, median {}, "
+      "worst {})\n",
+      all.text.characters, all.text.edits, Percent(all.text.cer()), Percent(all.mean_cer),
+      Percent(all.median_cer), Percent(all.worst_cer));
   out += fmt::format("  tokens    {} equal; {} of {} regions identical\n",
                      Percent(all.tokens.agreement()), all.tokens.identical_regions,
                      all.tokens.regions);

@@ -10,7 +10,7 @@
 namespace platen {
 
 struct SideReport {
-  std::string model;      // folder
+  std::string model;  // folder
   std::string precision;
   int64_t weight_bytes = 0;  // packed
   double load_s = 0;

@@ -1,8 +1,8 @@
 #include "apps/platen/commands/compare/compare_side.h"
 
 #include "apps/platen/cli/model_options.h"
-#include "apps/platen/commands/ocr/ocr_options.h"
 #include "apps/platen/cli/packed_options.h"
+#include "apps/platen/commands/ocr/ocr_options.h"
 #include "model/families/glm_ocr/linears.h"
 #include "model/support/clock.h"
 #include "pipeline/telemetry.h"

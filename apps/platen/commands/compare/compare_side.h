@@ -3,10 +3,10 @@
 
 #include <memory>
 
+#include "apps/platen/cli/settings.h"
 #include "apps/platen/commands/compare/compare_options.h"
 #include "apps/platen/commands/compare/compare_report.h"
 #include "apps/platen/commands/compare/page_walk.h"
-#include "apps/platen/cli/settings.h"
 #include "model/checkpoint/quantization_plan.h"
 #include "stages/page_reader.h"
 

@@ -1,4 +1,5 @@
-// The pages the command line names, one after the other, for commands that read them without a graph.
+// The pages the command line names, one after the other, for commands that read them without a
+// graph.
 #pragma once
 
 #include <functional>
@@ -17,7 +18,7 @@ namespace platen {
 
 struct WalkedPage {
   const InputDocument& document;
-  int number = 0;  // from 1
+  int number = 0;      // from 1
   const Image& image;  // upright
   const PageLayout& layout;
 };
@@ -31,8 +32,8 @@ class PageWalk {
   // Of a page, or with number 0 of a whole document.
   using Fail = std::function<void(const InputDocument& document, int number, const Error& error)>;
 
-  // May be called again and gives the same pages. What is wrong with a page (Error(kInput), also out
-  // of `visit`) goes to `fail`; everything else is thrown.
+  // May be called again and gives the same pages. What is wrong with a page (Error(kInput), also
+  // out of `visit`) goes to `fail`; everything else is thrown.
   void ForEach(const Visit& visit, const Fail& fail) const;
 
   size_t num_documents() const { return documents_.size(); }

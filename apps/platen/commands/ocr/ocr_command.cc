@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <memory>
 
-#include "apps/platen/commands/commands.h"
 #include "apps/platen/cli/exit_codes.h"
 #include "apps/platen/cli/help.h"
 #include "apps/platen/cli/inputs.h"
@@ -15,19 +14,20 @@
 #include "apps/platen/cli/locate.h"
 #include "apps/platen/cli/log.h"
 #include "apps/platen/cli/model_options.h"
+#include "apps/platen/cli/packed_options.h"
+#include "apps/platen/cli/progress_line.h"
+#include "apps/platen/cli/thread_limit.h"
+#include "apps/platen/commands/commands.h"
 #include "apps/platen/commands/ocr/ocr_options.h"
 #include "apps/platen/commands/ocr/ocr_report.h"
 #include "apps/platen/commands/ocr/ocr_target.h"
-#include "apps/platen/cli/packed_options.h"
-#include "apps/platen/cli/progress_line.h"
 #include "apps/platen/commands/ocr/resources.h"
 #include "apps/platen/commands/ocr/run_json.h"
-#include "apps/platen/cli/thread_limit.h"
 #include "model/engine/engine.h"
-#include "model/kernels/kernels.h"
 #include "model/families/model.h"
-#include "model/ops/open_blas.h"
 #include "model/families/reading_config.h"
+#include "model/kernels/kernels.h"
+#include "model/ops/open_blas.h"
 #include "model/support/clock.h"
 #include "model/support/error.h"
 #include "model/support/grouped.h"
@@ -43,11 +43,14 @@ void PrintHelp() {
   std::printf(
       "Usage: platen ocr INPUT... [-o DIR] [options]\n"
       "\n"
-      "Reads images (PNG, JPEG, TIFF, WebP, BMP, PNM) and PDF files and writes the text of each as\n"
-      "DIR/<name of the input>.txt, .md and .json; without -o the text is printed. INPUT is a file, a\n"
+      "Reads images (PNG, JPEG, TIFF, WebP, BMP, PNM) and PDF files and writes the text of each "
+      "as\n"
+      "DIR/<name of the input>.txt, .md and .json; without -o the text is printed. INPUT is a "
+      "file, a\n"
       "folder (read with everything below it), a pattern such as 'scans/*.tif', or - for standard\n"
       "input: an image, a PDF, or a list of names. DIR/run.json reports what was done and what it\n"
-      "cost, DIR/failures.jsonl what failed. The same command again skips what is finished and tries\n"
+      "cost, DIR/failures.jsonl what failed. The same command again skips what is finished and "
+      "tries\n"
       "again what failed.\n"
       "\n"
       "  platen ocr page.png\n"
@@ -55,12 +58,13 @@ void PrintHelp() {
       "  platen ocr book.pdf --pages 1-20 --format txt -o text\n"
       "  find /archive -name '*.tif' -print0 | platen ocr - --input-root /archive -o text\n"
       "%s\n"
-      "Values in brackets are defaults. Command line > environment > configuration file > default.\n",
+      "Values in brackets are defaults. Command line > environment > configuration file > "
+      "default.\n",
       OptionHelp(OcrOptions()).c_str());
 }
 
-// What there is to do: everything that can be refused is refused here, before anything is written or
-// read and before the model is loaded.
+// What there is to do: everything that can be refused is refused here, before anything is written
+// or read and before the model is loaded.
 struct Job {
   explicit Job(const Settings& settings) : target(settings) {}
   OcrTarget target;
@@ -292,14 +296,18 @@ int ReadDocuments(const Settings& settings, Job& job) {
   line.Finish();
 
   const int exit_code = ExitCodeOf(run, settings.Text("fail-on") == "doubtful");
-  const RunFacts facts{settings,          options,
-                       run,               reader.loaded.dir,
+  const RunFacts facts{settings,
+                       options,
+                       run,
+                       reader.loaded.dir,
                        reader.loaded.model->packed_path(),
                        reader.loaded.model->kernels().name,
                        reader.loaded.wall_s,
                        reader.loaded.cpu_s,
-                       job.discovery,     report.doubtful(),
-                       started,           ResultName(run, exit_code)};
+                       job.discovery,
+                       report.doubtful(),
+                       started,
+                       ResultName(run, exit_code)};
   WriteFileAtomically(ledger.root(), "run.json", RunJson(facts), ledger.temporary());
   if (!run.trace_error.empty()) Log(LogLevel::kWarning, run.trace_error);
   report.WarnOfDoubts(run.totals.pages_doubtful, job.target);

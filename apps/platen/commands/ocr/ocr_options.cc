@@ -14,31 +14,50 @@ using Type = OptionType;
 
 void AddInputAndOutput(OptionTable& table) {
   const std::string group = "Input and output";
-  table.push_back({.name = "output", .value_name = "DIR", .group = group,
+  table.push_back({.name = "output",
+                   .value_name = "DIR",
+                   .group = group,
                    .help = "Folder for the results; created if missing. Without it, or with -, the "
                            "text of a document is printed.",
-                   .in_config = false, .short_name = 'o'});
-  table.push_back({.name = "format", .type = Type::kChoiceList, .default_value = "txt,md,json",
-                   .value_name = "LIST", .group = group,
+                   .in_config = false,
+                   .short_name = 'o'});
+  table.push_back({.name = "format",
+                   .type = Type::kChoiceList,
+                   .default_value = "txt,md,json",
+                   .value_name = "LIST",
+                   .group = group,
                    .help = "Outputs to write for each document, separated by commas.",
                    .choices = KnownFormats()});
-  table.push_back({.name = "manifest", .value_name = "FILE", .group = group,
+  table.push_back({.name = "manifest",
+                   .value_name = "FILE",
+                   .group = group,
                    .help = "Also read the inputs named in FILE, one per line, or separated by NUL. "
                            "The input - reads such a list, or an image or PDF, from standard "
                            "input.",
                    .in_config = false});
-  table.push_back({.name = "input-root", .value_name = "DIR", .group = group,
+  table.push_back({.name = "input-root",
+                   .value_name = "DIR",
+                   .group = group,
                    .help = "Outputs mirror the inputs' paths relative to DIR.",
                    .in_config = false});
-  table.push_back({.name = "pages", .value_name = "RANGES", .group = group,
-                   .help = "Only these pages of each document, e.g. 1-5,9 or 3-. Runs into the same "
-                           "folder add up."});
-  table.push_back({.name = "force", .type = Type::kFlag, .default_value = "false", .group = group,
+  table.push_back({.name = "pages",
+                   .value_name = "RANGES",
+                   .group = group,
+                   .help =
+                       "Only these pages of each document, e.g. 1-5,9 or 3-. Runs into the same "
+                       "folder add up."});
+  table.push_back({.name = "force",
+                   .type = Type::kFlag,
+                   .default_value = "false",
+                   .group = group,
                    .help = "Read everything again. Without it, documents that an earlier run into "
                            "the same folder has finished are skipped, and a run that was cut off "
                            "continues."});
-  table.push_back({.name = "fail-on", .type = Type::kChoice, .default_value = "failures",
-                   .value_name = "WHAT", .group = group,
+  table.push_back({.name = "fail-on",
+                   .type = Type::kChoice,
+                   .default_value = "failures",
+                   .value_name = "WHAT",
+                   .group = group,
                    .help = "What ends the run with exit code 1: pages or documents that failed, or "
                            "doubtful pages too (no text found though there is ink, low confidence, "
                            "a script the model does not know).",
@@ -47,58 +66,101 @@ void AddInputAndOutput(OptionTable& table) {
 
 void AddReading(OptionTable& table) {
   const std::string group = "Pages";
-  table.push_back({.name = "dpi", .type = Type::kInteger, .default_value = "200",
-                   .value_name = "DPI", .group = group,
-                   .help = "Resolution at which PDF pages are rendered.", .min = 36, .max = 1200});
-  table.push_back({.name = "max-pixels", .type = Type::kInteger, .default_value = "200000000",
-                   .value_name = "N", .group = group,
+  table.push_back({.name = "dpi",
+                   .type = Type::kInteger,
+                   .default_value = "200",
+                   .value_name = "DPI",
+                   .group = group,
+                   .help = "Resolution at which PDF pages are rendered.",
+                   .min = 36,
+                   .max = 1200});
+  table.push_back({.name = "max-pixels",
+                   .type = Type::kInteger,
+                   .default_value = "200000000",
+                   .value_name = "N",
+                   .group = group,
                    .help = "Pages with more pixels fail instead of filling the memory.",
-                   .min = 1, .max = 4e9});
-  table.push_back({.name = "composite-alpha", .type = Type::kFlag, .default_value = "false",
+                   .min = 1,
+                   .max = 4e9});
+  table.push_back({.name = "composite-alpha",
+                   .type = Type::kFlag,
+                   .default_value = "false",
                    .group = group,
                    .help = "Put images with transparency on white. Without it, transparency is "
                            "ignored."});
-  table.push_back({.name = "granularity", .type = Type::kChoice, .default_value = "auto",
-                   .value_name = "WHAT", .group = group,
+  table.push_back({.name = "granularity",
+                   .type = Type::kChoice,
+                   .default_value = "auto",
+                   .value_name = "WHAT",
+                   .group = group,
                    .help = "What is read on its own; auto is what the model was trained for.",
                    .choices = {"auto", "line", "block", "page"}});
-  table.push_back({.name = "allow-untrained", .type = Type::kFlag, .default_value = "false",
+  table.push_back({.name = "allow-untrained",
+                   .type = Type::kFlag,
+                   .default_value = "false",
                    .group = group,
                    .help = "Accept a --granularity that the model was not trained for."});
-  table.push_back({.name = "text-height", .type = Type::kNumber, .default_value = "0",
-                   .value_name = "PX", .group = group,
+  table.push_back({.name = "text-height",
+                   .type = Type::kNumber,
+                   .default_value = "0",
+                   .value_name = "PX",
+                   .group = group,
                    .help = "Scale blocks and pages down so that small letters are this high; "
                            "bounds the cost of 300 and 600 dpi scans. 0 is off.",
-                   .min = 0, .max = 1000});
+                   .min = 0,
+                   .max = 1000});
 }
 
 void AddModel(OptionTable& table) {
   const std::string group = "Model and decoding";
-  table.push_back({.name = "model", .value_name = "DIR", .group = group,
+  table.push_back({.name = "model",
+                   .value_name = "DIR",
+                   .group = group,
                    .help = "Snapshot folder in Hugging Face layout, e.g. zai-org/GLM-OCR as "
                            "downloaded. Without it: the bundled platen-mini.",
                    .environment = "PLATEN_MODEL"});
-  table.push_back({.name = "task", .type = Type::kChoice, .default_value = "text",
-                   .value_name = "TASK", .group = group, .help = "What the regions are read as.",
+  table.push_back({.name = "task",
+                   .type = Type::kChoice,
+                   .default_value = "text",
+                   .value_name = "TASK",
+                   .group = group,
+                   .help = "What the regions are read as.",
                    .choices = {"text", "table", "formula"}});
-  table.push_back({.name = "draft-length", .type = Type::kInteger, .default_value = "3",
-                   .value_name = "N", .group = group,
-                   .help = "Most tokens drafted ahead in each round of speculative decoding. Changes "
-                           "the speed, never the text. 0 is plain decoding.",
-                   .min = 0, .max = 8});
-  table.push_back({.name = "draft-policy", .type = Type::kChoice, .default_value = "adaptive",
-                   .value_name = "POLICY", .group = group,
-                   .help = "adaptive: as many drafts as pay with the regions at hand, measured while "
-                           "running. fixed: always --draft-length.",
+  table.push_back({.name = "draft-length",
+                   .type = Type::kInteger,
+                   .default_value = "3",
+                   .value_name = "N",
+                   .group = group,
+                   .help =
+                       "Most tokens drafted ahead in each round of speculative decoding. Changes "
+                       "the speed, never the text. 0 is plain decoding.",
+                   .min = 0,
+                   .max = 8});
+  table.push_back({.name = "draft-policy",
+                   .type = Type::kChoice,
+                   .default_value = "adaptive",
+                   .value_name = "POLICY",
+                   .group = group,
+                   .help =
+                       "adaptive: as many drafts as pay with the regions at hand, measured while "
+                       "running. fixed: always --draft-length.",
                    .choices = {"adaptive", "fixed"}});
-  table.push_back({.name = "repetition-penalty", .type = Type::kNumber, .default_value = "1",
-                   .value_name = "X", .group = group,
+  table.push_back({.name = "repetition-penalty",
+                   .type = Type::kNumber,
+                   .default_value = "1",
+                   .value_name = "X",
+                   .group = group,
                    .help = "Above 1, tokens that have occurred become less likely.",
-                   .min = 0.5, .max = 2});
-  table.push_back({.name = "max-new-tokens", .type = Type::kInteger, .default_value = "0",
-                   .value_name = "N", .group = group,
+                   .min = 0.5,
+                   .max = 2});
+  table.push_back({.name = "max-new-tokens",
+                   .type = Type::kInteger,
+                   .default_value = "0",
+                   .value_name = "N",
+                   .group = group,
                    .help = "Most tokens a region may produce. 0: in proportion to its size.",
-                   .min = 0, .max = 131072});
+                   .min = 0,
+                   .max = 131072});
   table.push_back(PrecisionOption(group));
   table.push_back(F32GemmOption(group));
   table.push_back(PackedOption(group));
@@ -110,51 +172,90 @@ void AddResources(OptionTable& table) {
   const std::string group = "Resources";
   table.push_back(ThreadsOption(group));
   table.push_back(IsaOption(group));
-  table.push_back({.name = "slots", .type = Type::kInteger, .default_value = "8",
-                   .value_name = "N", .group = group,
+  table.push_back({.name = "slots",
+                   .type = Type::kInteger,
+                   .default_value = "8",
+                   .value_name = "N",
+                   .group = group,
                    .help = "Pages in memory at once, fewer where memory is small. A page of more "
                            "than 25 megapixels counts as several.",
-                   .min = 1, .max = 1024});
-  table.push_back({.name = "kv-cache-mib", .type = Type::kInteger, .default_value = "1024",
-                   .value_name = "MiB", .group = group,
+                   .min = 1,
+                   .max = 1024});
+  table.push_back({.name = "kv-cache-mib",
+                   .type = Type::kInteger,
+                   .default_value = "1024",
+                   .value_name = "MiB",
+                   .group = group,
                    .help = "Memory for the attention cache, less where memory is small; pages wait "
                            "while it is full.",
-                   .min = 1, .max = 1 << 20});
-  table.push_back({.name = "batch-patches", .type = Type::kInteger, .default_value = "2400",
-                   .value_name = "N", .group = group,
+                   .min = 1,
+                   .max = 1 << 20});
+  table.push_back({.name = "batch-patches",
+                   .type = Type::kInteger,
+                   .default_value = "2400",
+                   .value_name = "N",
+                   .group = group,
                    .help = "Most image patches encoded together, unless one region has more.",
-                   .min = 1, .max = 1e6});
-  table.push_back({.name = "batch-rows", .type = Type::kInteger, .default_value = "2400",
-                   .value_name = "N", .group = group,
+                   .min = 1,
+                   .max = 1e6});
+  table.push_back({.name = "batch-rows",
+                   .type = Type::kInteger,
+                   .default_value = "2400",
+                   .value_name = "N",
+                   .group = group,
                    .help = "Most prompt tokens prefilled together, unless one region has more.",
-                   .min = 1, .max = 1e6});
+                   .min = 1,
+                   .max = 1e6});
 }
 
 void AddReporting(OptionTable& table) {
   const std::string group = "Reporting";
-  table.push_back({.name = "config", .value_name = "FILE", .group = group,
+  table.push_back({.name = "config",
+                   .value_name = "FILE",
+                   .group = group,
                    .help = "Take options from a JSON file (see configs/); the command line wins.",
                    .in_config = false});
-  table.push_back({.name = "progress-interval", .type = Type::kNumber, .default_value = "30",
-                   .value_name = "S", .group = group,
+  table.push_back({.name = "progress-interval",
+                   .type = Type::kNumber,
+                   .default_value = "30",
+                   .value_name = "S",
+                   .group = group,
                    .help = "Seconds between progress lines where standard error is no terminal. "
                            "0: none.",
-                   .min = 0, .max = 1e6});
-  table.push_back({.name = "quiet", .type = Type::kFlag, .default_value = "false", .group = group,
+                   .min = 0,
+                   .max = 1e6});
+  table.push_back({.name = "quiet",
+                   .type = Type::kFlag,
+                   .default_value = "false",
+                   .group = group,
                    .help = "No progress and no summary; warnings and errors remain.",
                    .short_name = 'q'});
-  table.push_back({.name = "log-level", .type = Type::kChoice, .default_value = "info",
-                   .value_name = "LEVEL", .group = group, .help = "Messages on standard error.",
+  table.push_back({.name = "log-level",
+                   .type = Type::kChoice,
+                   .default_value = "info",
+                   .value_name = "LEVEL",
+                   .group = group,
+                   .help = "Messages on standard error.",
                    .choices = {"error", "warning", "info", "debug"}});
-  table.push_back({.name = "verbose", .type = Type::kFlag, .default_value = "false",
-                   .group = group, .help = "The same as --log-level debug: every page and document.",
+  table.push_back({.name = "verbose",
+                   .type = Type::kFlag,
+                   .default_value = "false",
+                   .group = group,
+                   .help = "The same as --log-level debug: every page and document.",
                    .short_name = 'v'});
-  table.push_back({.name = "trace", .value_name = "FILE", .group = group,
+  table.push_back({.name = "trace",
+                   .value_name = "FILE",
+                   .group = group,
                    .help = "Write what each stage and worker did when, products by shape and idle "
                            "gaps included, for ui.perfetto.dev.",
                    .in_config = false});
-  table.push_back({.name = "help", .type = Type::kFlag, .default_value = "false", .group = group,
-                   .help = "Show this help.", .in_config = false, .short_name = 'h'});
+  table.push_back({.name = "help",
+                   .type = Type::kFlag,
+                   .default_value = "false",
+                   .group = group,
+                   .help = "Show this help.",
+                   .in_config = false,
+                   .short_name = 'h'});
 }
 
 }  // namespace

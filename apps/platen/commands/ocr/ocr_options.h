@@ -13,8 +13,8 @@ const OptionTable& OcrOptions();
 
 ReadLimits ReadLimitsFrom(const Settings& settings);
 
-// Granularity of `--granularity`; auto: the model's. Throws Error(kUsage) for one that the model states
-// it was not trained for, unless `--allow-untrained`.
+// Granularity of `--granularity`; auto: the model's. Throws Error(kUsage) for one that the model
+// states it was not trained for, unless `--allow-untrained`.
 ReadingConfig::Granularity GranularityFrom(const Settings& settings, const ReadingConfig& reading);
 
 }  // namespace platen

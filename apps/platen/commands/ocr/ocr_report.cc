@@ -85,7 +85,8 @@ void OcrReport::OnDocument(const FinishedDocument& document) {
   const std::string name = DisplayName(document.input.shown_name());
   // Of a document that could not be opened its failure has said so.
   if (document.kept_earlier && !document.pages.empty()) {
-    Log(LogLevel::kWarning, name + ": the outputs of an earlier run, which are complete, were kept");
+    Log(LogLevel::kWarning,
+        name + ": the outputs of an earlier run, which are complete, were kept");
   }
   if (documents_++ == 0) first_outputs_ = document.outputs;
   std::string line = name + ": " + Counted(document.pages.size(), "page");
@@ -135,13 +136,12 @@ void OcrReport::WarnOfDoubts(int64_t pages, const OcrTarget& target) const {
         "  " + NameOfPage(page.name, page.page, page.of_pages) + ": " + page.doubt.text);
   }
   if (doubtful_.size() <= kDoubtsShown) return;
-  const std::string listed = doubtful_.size() < kDoubtsListed
-                                 ? "all"
-                                 : "the first " + Grouped(kDoubtsListed) + " doubts";
+  const std::string listed =
+      doubtful_.size() < kDoubtsListed ? "all" : "the first " + Grouped(kDoubtsListed) + " doubts";
   Log(LogLevel::kWarning,
-      "  and more" + (target.is_stdout() ? std::string()
-                                         : "; " + listed + " are in " +
-                                               JoinNames(target.dir(), "run.json")));
+      "  and more" + (target.is_stdout()
+                          ? std::string()
+                          : "; " + listed + " are in " + JoinNames(target.dir(), "run.json")));
 }
 
 void LogSkipped(const Discovery& discovery) {
@@ -152,8 +152,7 @@ void LogSkipped(const Discovery& discovery) {
     Log(LogLevel::kInfo, discovery.repeated[i] + ", read once");
   }
   if (discovery.repeated.size() > kShown) {
-    Log(LogLevel::kInfo, "and " +
-                             Counted(discovery.repeated.size() - kShown, "other repetition") +
+    Log(LogLevel::kInfo, "and " + Counted(discovery.repeated.size() - kShown, "other repetition") +
                              "; names are in run.json");
   }
 }

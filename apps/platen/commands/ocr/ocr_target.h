@@ -30,7 +30,7 @@ class OcrTarget {
   void Print(const FinishedDocument& document);
 
   bool is_stdout() const { return is_stdout_; }
-  bool was_named() const { return was_named_; }  // by -o
+  bool was_named() const { return was_named_; }    // by -o
   const std::string& dir() const { return dir_; }  // empty before Prepare if it is temporary
   const std::vector<std::string>& formats() const { return formats_; }
 

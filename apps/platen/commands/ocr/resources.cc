@@ -11,10 +11,9 @@ Resources ResourcesFrom(const Settings& settings) {
   resources.threads = ThreadsFrom(settings);
   resources.memory_bytes = UsableMemoryBytes();
   const MemoryPlan plan = PlanMemory(resources.memory_bytes);
-  resources.slots = settings.IsDefault("slots") ? plan.slots
-                                                : static_cast<int>(settings.Integer("slots"));
-  resources.pixels =
-      settings.IsDefault("slots") ? plan.pixels : resources.slots * kPixelsOfASlot;
+  resources.slots =
+      settings.IsDefault("slots") ? plan.slots : static_cast<int>(settings.Integer("slots"));
+  resources.pixels = settings.IsDefault("slots") ? plan.pixels : resources.slots * kPixelsOfASlot;
   resources.kv_cache_bytes = settings.IsDefault("kv-cache-mib")
                                  ? plan.kv_cache_bytes
                                  : settings.Integer("kv-cache-mib") << 20;

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/platen/commands/ocr/ocr_report.h"
 #include "apps/platen/cli/settings.h"
+#include "apps/platen/commands/ocr/ocr_report.h"
 #include "pipeline/run.h"
 #include "stages/inputs/discover.h"
 
@@ -18,14 +18,14 @@ struct RunFacts {
   const RunOptions& options;
   const RunReport& report;
   std::string model_dir;
-  std::string packed_file;       // the weights are mapped from it; empty: packed in memory
-  std::string kernels;           // name of the kernel table
-  double load_s = 0;             // wall time until the model was ready
+  std::string packed_file;  // the weights are mapped from it; empty: packed in memory
+  std::string kernels;      // name of the kernel table
+  double load_s = 0;        // wall time until the model was ready
   double load_cpu_s = 0;
-  const Discovery& discovery;    // what was not read, and why
+  const Discovery& discovery;  // what was not read, and why
   const std::vector<DoubtfulPage>& doubtful;
   std::chrono::system_clock::time_point started;
-  std::string exit;              // "done", "some pages failed", "interrupted", ...
+  std::string exit;  // "done", "some pages failed", "interrupted", ...
 };
 
 std::string RunJson(const RunFacts& facts);
