@@ -11,28 +11,28 @@ namespace platen::bench {
 namespace {
 
 // The released model's decoder, as far as its cache is concerned.
-TextConfig DecoderShape() {
-  TextConfig config;
-  config.num_layers = 16;
-  config.num_mtp_layers = 1;
-  config.num_heads = 16;
-  config.num_kv_heads = 8;
-  config.head_dim = 128;
-  return config;
-}
+constexpr int kLayers = 16;
+constexpr int kHeads = 16;
+constexpr int kKvHeads = 8;
+constexpr int kHeadDim = 128;
 constexpr int kBlockTokens = 32;
+
+CacheShape DecoderCache() {
+  CacheShape shape;
+  shape.planes.assign(kLayers, {kKvHeads, kHeadDim, kHeadDim});
+  return shape;
+}
 
 // Sequences of `context` tokens each in a cache, and one attention step of all of them.
 class DecodeStep {
  public:
   DecodeStep(KvType type, int64_t sequences, int64_t context)
-      : config_(DecoderShape()),
-        context_(context),
-        pool_(config_, type, kBlockTokens,
-              sequences * (context + kBlockTokens) * KvPool::TokenBytes(config_, type)),
+      : context_(context),
+        pool_(DecoderCache(), type, kBlockTokens,
+              sequences * (context + kBlockTokens) * KvPool::TokenBytes(DecoderCache(), type)),
         tables_(static_cast<size_t>(sequences)),
-        queries_(RandomMat(sequences, config_.q_size(), 3)),
-        out_(sequences, config_.q_size()) {
+        queries_(RandomMat(sequences, kHeads * kHeadDim, 3)),
+        out_(sequences, kHeads * kHeadDim) {
     for (BlockTable& table : tables_) {
       pool_.Take(pool_.BlocksFor(context), table);
       Fill(BestKernels(), table);
@@ -41,10 +41,10 @@ class DecodeStep {
 
   // The layers one after the other, in each all sequences and heads, on this thread.
   void Run(const KernelTable& kernels) {
-    for (int layer = 0; layer < config_.num_layers; ++layer) {
+    for (int layer = 0; layer < kLayers; ++layer) {
       for (size_t s = 0; s < tables_.size(); ++s) {
-        const int heads = kernels.heads_together ? config_.num_kv_heads : 1;
-        for (int head = 0; head < config_.num_kv_heads; head += heads) {
+        const int heads = kernels.heads_together ? kKvHeads : 1;
+        for (int head = 0; head < kKvHeads; head += heads) {
           Attend(kernels, layer, s, head, heads);
         }
       }
@@ -53,11 +53,9 @@ class DecodeStep {
 
   // Keys and values read in a step, and the operations of its two products.
   double bytes() const {
-    const int64_t layers = config_.num_layers, all = layers + config_.num_mtp_layers;
-    return tokens() * static_cast<double>(KvPool::TokenBytes(config_, pool_.type())) *
-           static_cast<double>(layers) / static_cast<double>(all);
+    return tokens() * static_cast<double>(KvPool::TokenBytes(DecoderCache(), pool_.type()));
   }
-  double operations() const { return 4.0 * tokens() * config_.q_size() * config_.num_layers; }
+  double operations() const { return 4.0 * tokens() * kHeads * kHeadDim * kLayers; }
 
  private:
   double tokens() const {
@@ -65,11 +63,11 @@ class DecodeStep {
   }
 
   void Fill(const KernelTable& kernels, const BlockTable& table) {
-    const Mat rows = RandomMat(kBlockTokens, config_.head_dim, 4);
+    const Mat rows = RandomMat(kBlockTokens, kHeadDim, 4);
     const TokenRows tokens = {rows.data(), rows.View().stride, kBlockTokens};
     for (const BlockId block : table) {
-      for (int layer = 0; layer < config_.num_layers; ++layer) {
-        for (int head = 0; head < config_.num_kv_heads; ++head) {
+      for (int layer = 0; layer < kLayers; ++layer) {
+        for (int head = 0; head < kKvHeads; ++head) {
           pool_.WriteKeys(kernels, block, layer, head, 0, tokens);
           pool_.WriteValues(kernels, block, layer, head, 0, tokens);
         }
@@ -83,7 +81,7 @@ class DecodeStep {
     const float* q[kMaxHeadRows];
     float* out[kMaxHeadRows];
     for (int i = 0; i < heads * kGroup; ++i) {
-      const int64_t offset = (head * kGroup + i) * config_.head_dim;
+      const int64_t offset = (head * kGroup + i) * kHeadDim;
       q[i] = queries_.View().Row(static_cast<int64_t>(s)) + offset;
       out[i] = out_.View().Row(static_cast<int64_t>(s)) + offset;
       contexts[i] = static_cast<int32_t>(context_);
@@ -99,21 +97,21 @@ class DecodeStep {
     job.k_pages = k_pages_.data();
     job.v_pages = v_pages_.data();
     job.page_tokens = kBlockTokens;
-    job.head_dim = config_.head_dim;
-    job.v_stride = pool_.value_stride();
+    job.head_dim = kHeadDim;
+    job.v_stride = pool_.pages(layer).value_stride;
     job.rows = kGroup;
     job.q = q;
-    job.scale = 1.0F / std::sqrt(static_cast<float>(config_.head_dim));
+    job.scale = 1.0F / std::sqrt(static_cast<float>(kHeadDim));
     job.context = contexts;
     job.out = out;
     if (heads == 1) {
       kernels.attention(job);
     } else {
-      kernels.attention_heads({job, heads, pool_.key_head_bytes(), pool_.value_head_bytes()});
+      kernels.attention_heads(
+          {job, heads, pool_.pages(layer).key_bytes(), pool_.pages(layer).value_bytes()});
     }
   }
 
-  TextConfig config_;
   int64_t context_;
   KvPool pool_;
   std::vector<BlockTable> tables_;
@@ -185,7 +183,7 @@ KernelRow BenchDecodeAttention(const KernelTable& kernels, KvType type, int64_t 
   row.layer = kDecodeStep;
   row.rows = sequences;
   row.n = context;
-  row.k = DecoderShape().head_dim;
+  row.k = kHeadDim;
   row.bound = "memory";
   const double operations = step.operations();
   MemoryMeter memory(1);

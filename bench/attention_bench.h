@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "bench/kernel_bench.h"
-#include "model/families/glm_ocr/vision.h"
+#include "model/families/vision_model.h"
 #include "model/kernels/kernels.h"
 
 namespace platen::bench {

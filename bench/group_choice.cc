@@ -5,12 +5,10 @@
 #include <cctype>
 #include <cmath>
 
-#include "model/families/glm_ocr/linears.h"
-
 namespace platen {
 namespace {
 
-constexpr int64_t kMaxRows = 512;   // of each product
+constexpr int64_t kMaxRows = 512;   // of each linear
 constexpr int64_t kErrorRows = 64;  // multiplied at once
 
 // Sums of squares of y8 - y and of y.
@@ -45,37 +43,37 @@ double RelativeError(const KernelTable& kernels, const Linear& f32, const Linear
   return sums.relative();
 }
 
-// How a group divides a product: groups at least as long as the depth are all the same.
+// How a group divides a linear: groups at least as long as the depth are all the same.
 int64_t Effective(int group, int64_t depth) {
   return group == WeightFormat::kWholeDepth ? depth : std::min<int64_t>(group, depth);
 }
 
 }  // namespace
 
-std::string KindOf(const std::string& product) {
+std::string KindOf(const std::string& linear) {
   std::string kind;
-  for (size_t i = 0; i < product.size();) {
+  for (size_t i = 0; i < linear.size();) {
     size_t end = i;
-    while (end < product.size() && std::isdigit(static_cast<unsigned char>(product[end]))) ++end;
-    const bool whole = end > i && (i == 0 || product[i - 1] == '.') &&
-                       (end == product.size() || product[end] == '.');
+    while (end < linear.size() && std::isdigit(static_cast<unsigned char>(linear[end]))) ++end;
+    const bool whole =
+        end > i && (i == 0 || linear[i - 1] == '.') && (end == linear.size() || linear[end] == '.');
     if (whole) {
       kind += '*';
       i = end;
     } else {
-      kind += product[i++];
+      kind += linear[i++];
     }
   }
   return kind;
 }
 
-ActivationSamples::ActivationSamples(const Model& model) : model_(model), forced_(model) {
-  for (const NamedLinear& entry : ListLinears(model)) {
-    product_of_[entry.linear] = samples_.size();
-    samples_.emplace_back();
+ActivationSamples::ActivationSamples(const Model& model)
+    : model_(model), vision_workspace_(RequireVision(model).MakeWorkspace()), forced_(model) {
+  for (const Module& module : model.modules().modules()) {
+    if (module.is_linear()) samples_[module.linear()];
   }
   const auto observe = [this](const Linear& linear, ConstMatView x) { Add(linear, x); };
-  vision_workspace_.linear.observer = observe;
+  vision_workspace_->linear.observer = observe;
   forced_.workspace().linear.observer = observe;
 }
 
@@ -85,8 +83,9 @@ void ActivationSamples::AddPage(const PageReading& page) {
     const Sequence& s = *region.sequence;
     std::vector<const PreparedImage*> images;
     for (const PreparedImage& image : s.request.images) images.push_back(&image);
-    MatView out = vision_out_.Shaped(s.result.image_tokens, model_.config().text.hidden_size);
-    model_.vision().Encode(images, vision_workspace_, out);
+    MatView out =
+        vision_out_.Shaped(s.result.image_tokens, model_.architecture().text().hidden_size);
+    model_.vision()->Encode(images, *vision_workspace_, out, {});
     const auto answer = std::span(s.tokens).subspan(static_cast<size_t>(s.prompt_len()));
     forced_.Logits(forced_.Hidden(s, answer));
   }
@@ -94,7 +93,7 @@ void ActivationSamples::AddPage(const PageReading& page) {
 
 // When the store is full, every second row is dropped and half as many of those to come are kept.
 void ActivationSamples::Add(const Linear& linear, ConstMatView x) {
-  Sample& sample = samples_[product_of_.at(&linear)];
+  Sample& sample = samples_.at(&linear);
   sample.cols = x.cols;
   for (int64_t r = 0; r < x.rows; ++r) {
     if (sample.seen++ % sample.every != 0) continue;
@@ -108,8 +107,8 @@ void ActivationSamples::Add(const Linear& linear, ConstMatView x) {
   }
 }
 
-ConstMatView ActivationSamples::Rows(size_t product) const {
-  const Sample& sample = samples_[product];
+ConstMatView ActivationSamples::Rows(const Linear& linear) const {
+  const Sample& sample = samples_.at(&linear);
   if (sample.cols == 0) return {};
   return {sample.rows.data(), static_cast<int64_t>(sample.rows.size()) / sample.cols, sample.cols,
           sample.cols};
@@ -117,18 +116,19 @@ ConstMatView ActivationSamples::Rows(size_t product) const {
 
 void AddErrors(const Model& f32, const Model& int8, const ActivationSamples& samples,
                std::vector<KindErrors>& kinds) {
-  const std::vector<NamedLinear> exact = ListLinears(f32);
-  const std::vector<NamedLinear> quantised = ListLinears(int8);
+  const std::vector<Module>& exact = f32.modules().modules();
+  const std::vector<Module>& quantised = int8.modules().modules();
   const bool first = kinds.empty();
   std::map<std::string, double> worst;
   for (size_t i = 0; i < exact.size(); ++i) {
-    const ConstMatView x = samples.Rows(i);
+    if (!exact[i].is_linear()) continue;
+    const Linear& linear = *exact[i].linear();
+    const ConstMatView x = samples.Rows(linear);
     if (x.rows == 0) continue;
     const std::string kind = KindOf(exact[i].name);
-    if (first && !worst.contains(kind)) kinds.push_back({kind, exact[i].linear->depth(), {}, 0});
+    if (first && !worst.contains(kind)) kinds.push_back({kind, linear.depth(), {}, 0});
     double& error = worst[kind];
-    error =
-        std::max(error, RelativeError(f32.kernels(), *exact[i].linear, *quantised[i].linear, x));
+    error = std::max(error, RelativeError(f32.kernels(), linear, *quantised[i].linear(), x));
   }
   for (KindErrors& kind : kinds) kind.errors.push_back(worst.at(kind.kind));
 }

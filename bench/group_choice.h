@@ -1,6 +1,6 @@
-// Which K-groups the int8 products of a model need, measured on the activations of real pages.
+// Which group sizes the int8 linears of a model need, measured on the activations of real pages.
 //
-// A product's error is |y8 - y| / |y|: how far its int8 output is from its f32 output on the same
+// A linear's error is |y8 - y| / |y|: how far its int8 output is from its f32 output on the same
 // inputs, as a share of the output's size, over all sampled rows. Small groups follow the size of
 // weights and activations closely and cost speed; the smallest candidate stands for what int8 costs
 // in any case. Errors of rounding are independent, so what a larger group adds is sqrt(error^2 -
@@ -15,7 +15,7 @@
 
 #include "model/checkpoint/quantization_plan.h"
 #include "model/engine/teacher_forced.h"
-#include "model/families/glm_ocr/vision.h"
+#include "model/families/model.h"
 #include "stages/page_reader.h"
 
 namespace platen {
@@ -23,12 +23,12 @@ namespace platen {
 // Candidates in ascending order; the last one is the whole depth.
 inline constexpr int kGroupCandidates[] = {64, 128, 256, 512, WeightFormat::kWholeDepth};
 
-// "model.visual.blocks.3.attn.qkv" -> "model.visual.blocks.*.attn.qkv": products that share a
-// group.
-std::string KindOf(const std::string& product);
+// "model.visual.blocks.3.attn.qkv" -> "model.visual.blocks.*.attn.qkv": linears that share a
+// group size.
+std::string KindOf(const std::string& linear);
 
-// Inputs of every product, gathered from pages read in f32. Memory is bounded: a fixed number of
-// rows for each product, thinned out evenly over all that come.
+// Inputs of every linear, gathered from pages read in f32. Memory is bounded: a fixed number of
+// rows for each linear, thinned out evenly over all that come.
 class ActivationSamples {
  public:
   // `model` is f32 and outlives the samples.
@@ -37,8 +37,8 @@ class ActivationSamples {
   // Runs the regions of a page once more, with their own answers.
   void AddPage(const PageReading& page);
 
-  // Sampled inputs of a product of ListLinears; no rows: never used.
-  ConstMatView Rows(size_t product) const;
+  // Sampled inputs of a linear of the model; no rows: never used.
+  ConstMatView Rows(const Linear& linear) const;
 
  private:
   struct Sample {
@@ -50,14 +50,13 @@ class ActivationSamples {
   void Add(const Linear& linear, ConstMatView x);
 
   const Model& model_;
-  std::map<const Linear*, size_t> product_of_;
-  std::vector<Sample> samples_;
-  VisionWorkspace vision_workspace_;
+  std::map<const Linear*, Sample> samples_;
+  std::unique_ptr<Workspace> vision_workspace_;
   Mat vision_out_;
   TeacherForcedPass forced_;
 };
 
-// One kind of product.
+// One kind of linear.
 struct KindErrors {
   std::string kind;
   int64_t depth = 0;

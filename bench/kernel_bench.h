@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/peaks.h"
-#include "model/families/glm_ocr/config.h"
+#include "model/families/reading_config.h"
 #include "model/ops/linear.h"
 
 namespace platen::bench {

@@ -41,7 +41,10 @@ double Timed(const std::function<void()>& call) {
 class ModelBench {
  public:
   ModelBench(const Model& model, const ModelBenchOptions& options)
-      : model_(model), options_(options), engine_(model, MakeEngineOptions()) {
+      : model_(model),
+        counts_(CountsOf(model.architecture())),
+        options_(options),
+        engine_(model, MakeEngineOptions()) {
     for (const int threads : options.threads) memory_.emplace(threads, threads);
   }
 
@@ -67,8 +70,8 @@ class ModelBench {
         kPrompts[1] + kMargin;
     EngineOptions options;
     options.draft_length = 0;
-    options.kv_cache_bytes =
-        tokens * KvPool::TokenBytes(model_.config().text, KvTypeOf(model_.precision()));
+    options.kv_cache_bytes = tokens * KvPool::TokenBytes(model_.architecture().text().cache,
+                                                         KvTypeOf(model_.precision()));
     return options;
   }
 
@@ -102,6 +105,7 @@ class ModelBench {
   void Measure(ModelPhase phase, int64_t size, const std::function<Pass()>& pass);
 
   const Model& model_;
+  const ModelCounts counts_;
   const ModelBenchOptions& options_;
   Engine engine_;
   std::map<int, MemoryMeter> memory_;
@@ -109,16 +113,15 @@ class ModelBench {
 };
 
 void ModelBench::RunVision() {
-  const ImageProcessor processor(model_.config().image_processor);
-  const int side = model_.config().vision.patch_size;
+  const VisionModel& vision = RequireVision(model_);
+  const int side = model_.architecture().vision()->patch_size;
   for (const ImageSize& size : kImages) {
-    PreparedImage image =
-        processor.Prepare(SyntheticImage(7, size.columns * side, size.rows * side));
+    PreparedImage image = vision.Prepare(SyntheticImage(7, size.columns * side, size.rows * side));
     const int64_t patches = image.grid.num_patches();
     if (patches != size.rows * size.columns) continue;
     const auto sequence = Prepare({std::move(image)}, "Text Recognition:");
     const Work work =
-        VisionWork(model_.config(), {&patches, 1}, model_.precision(), model_.vision_attention());
+        VisionWork(counts_, {&patches, 1}, model_.precision(), model_.vision_attention());
     Measure(ModelPhase::kVision, patches, [&] {
       Sequence* one = sequence.get();
       return Pass{Timed([&] { engine_.EncodeImages(std::span(&one, 1)); }), work, 0};
@@ -129,7 +132,7 @@ void ModelBench::RunVision() {
 void ModelBench::RunPrefill() {
   for (const int64_t wanted : kPrompts) {
     const int64_t tokens = Prompt(wanted)->prompt_len();
-    const Work work = PrefillWork(model_.config(), {&tokens, 1}, model_.precision());
+    const Work work = PrefillWork(counts_, {&tokens, 1}, model_.precision());
     Measure(ModelPhase::kPrefill, tokens, [&] {
       const auto sequence = Prompt(tokens);
       const double seconds = Timed([&] { Prefill(*sequence); });
@@ -157,7 +160,7 @@ Pass ModelBench::Decode(const std::vector<const Sequence*>& live) {
   std::vector<int64_t> contexts;
   for (const Sequence* s : live) contexts.push_back(s->cache_len + 1 + kStepsPerRepetition / 2);
   Pass pass;
-  pass.work = DecodeWork(model_.config(), contexts, model_.precision());
+  pass.work = DecodeWork(counts_, contexts, model_.precision());
   pass.context =
       static_cast<double>(std::accumulate(contexts.begin(), contexts.end(), int64_t{0})) /
       static_cast<double>(contexts.size());

@@ -16,19 +16,6 @@ double Sum(std::span<const int64_t> values) {
   return static_cast<double>(std::accumulate(values.begin(), values.end(), int64_t{0}));
 }
 
-// Weights of one decoder layer's linears.
-double LayerWeights(const TextConfig& t) {
-  const double d = t.hidden_size;
-  return d * (t.q_size() + 2 * t.kv_size()) + d * t.q_size() + 3 * d * t.intermediate_size;
-}
-
-double HeadWeights(const TextConfig& t) { return double(t.hidden_size) * t.vocab_size; }
-
-// Operations of one query row over so many keys, in all layers.
-double AttentionRow(const TextConfig& t, double keys) {
-  return 4 * keys * t.q_size() * t.num_layers;
-}
-
 }  // namespace
 
 Work& Work::operator+=(const Work& other) {
@@ -39,50 +26,64 @@ Work& Work::operator+=(const Work& other) {
   return *this;
 }
 
-Work VisionWork(const ModelConfig& config, std::span<const int64_t> patches, Precision precision,
+ModelCounts CountsOf(const Architecture& architecture) {
+  ModelCounts counts;
+  const ModuleTable modules = architecture.Modules();
+  for (const Module& module : modules.modules()) {
+    if (!module.is_linear()) continue;
+    const auto weights = static_cast<double>(module.num_weights());
+    if (module.rows_of == RowsOf::kPatch) counts.patch_weights += weights;
+    if (module.rows_of == RowsOf::kImageToken) counts.image_token_weights += weights;
+    if (module.rows_of == RowsOf::kToken) counts.row_weights += weights;
+    if (module.rows_of == RowsOf::kLogits) counts.head_weights += weights;
+  }
+  const TextSizes& text = architecture.text();
+  counts.text_attention = text.attention;
+  counts.cache.planes.assign(text.cache.planes.begin(),
+                             text.cache.planes.begin() + text.num_target_planes);
+  if (const VisionSizes* vision = architecture.vision()) {
+    counts.patches_per_token = vision->patches_per_token;
+    counts.vision_attention = vision->attention;
+  }
+  return counts;
+}
+
+Work VisionWork(const ModelCounts& counts, std::span<const int64_t> patches, Precision precision,
                 VisionAttention attention) {
-  const VisionConfig& v = config.vision;
-  const double c = v.hidden_size;
-  const double d = v.out_hidden_size;
-  const double patch_weights =
-      v.patch_values() * c + v.depth * (4 * c * c + 3 * c * v.intermediate_size);
-  const double token_weights = 4 * c * d + d * d + 3 * d * v.merger_intermediate_size();
   const double rows = Sum(patches);
   Work work;
-  work.linear = 2 * (rows * patch_weights + rows / 4 * token_weights);
+  work.linear = 2 * (rows * counts.patch_weights +
+                     rows / counts.patches_per_token * counts.image_token_weights);
   const bool bf16 = attention != VisionAttention::kF32;
   for (const int64_t p : patches) {
-    (bf16 ? work.bf16_attention : work.attention) +=
-        4 * static_cast<double>(p) * static_cast<double>(p) * c * v.depth;
+    (bf16 ? work.bf16_attention : work.attention) += static_cast<double>(p) *
+                                                     static_cast<double>(p) *
+                                                     counts.vision_attention.operations_per_key();
   }
-  work.bytes = WeightBytes(patch_weights + token_weights, precision);
+  work.bytes = WeightBytes(counts.patch_weights + counts.image_token_weights, precision);
   return work;
 }
 
-Work PrefillWork(const ModelConfig& config, std::span<const int64_t> prompts, Precision precision) {
-  const TextConfig& t = config.text;
-  const double layers = t.num_layers * LayerWeights(t);
+Work PrefillWork(const ModelCounts& counts, std::span<const int64_t> prompts, Precision precision) {
   Work work;
-  work.linear = 2 * (Sum(prompts) * layers + static_cast<double>(prompts.size()) * HeadWeights(t));
+  work.linear = 2 * (Sum(prompts) * counts.row_weights +
+                     static_cast<double>(prompts.size()) * counts.head_weights);
   for (const int64_t p : prompts) {
     const double pairs = 0.5 * static_cast<double>(p) * static_cast<double>(p + 1);
-    work.attention += AttentionRow(t, pairs);
+    work.attention += pairs * counts.text_attention.operations_per_key();
   }
-  work.bytes = WeightBytes(layers + HeadWeights(t), precision);
+  work.bytes = WeightBytes(counts.row_weights + counts.head_weights, precision);
   return work;
 }
 
-Work DecodeWork(const ModelConfig& config, std::span<const int64_t> contexts, Precision precision) {
-  const TextConfig& t = config.text;
-  const double weights = t.num_layers * LayerWeights(t) + HeadWeights(t);
+Work DecodeWork(const ModelCounts& counts, std::span<const int64_t> contexts, Precision precision) {
+  const double weights = counts.row_weights + counts.head_weights;
   const double keys = Sum(contexts);
-  // The draft layer's part of the cache is not read.
-  const double read_layers = static_cast<double>(t.num_layers) / (t.num_layers + t.num_mtp_layers);
   Work work;
   work.linear = 2 * static_cast<double>(contexts.size()) * weights;
-  work.attention = AttentionRow(t, keys);
+  work.attention = keys * counts.text_attention.operations_per_key();
   work.bytes = WeightBytes(weights, precision) +
-               keys * read_layers * static_cast<double>(KvPool::TokenBytes(t, KvTypeOf(precision)));
+               keys * static_cast<double>(KvPool::TokenBytes(counts.cache, KvTypeOf(precision)));
   return work;
 }
 

@@ -1,15 +1,15 @@
 // How much work the model's passes are, and the least time the machine could take for it.
 //
-// Counted from the configuration alone: a multiply and an add are two operations; norms, softmax,
-// rotations and copies are not counted, so the limits are what no implementation can pass.
+// Counted from the module table and the sizes of the architecture: a multiply and an add are two
+// operations; norms, softmax, rotations and copies are not counted, so the limits are what no
+// implementation can pass.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
 #include "bench/peaks.h"
-#include "model/families/glm_ocr/config.h"
-#include "model/families/glm_ocr/vision.h"
+#include "model/families/architecture.h"
 #include "model/ops/linear.h"
 
 namespace platen::bench {
@@ -23,15 +23,28 @@ struct Work {
   Work& operator+=(const Work& other);
 };
 
+// What a row of each kind multiplies, and what attention costs.
+struct ModelCounts {
+  double patch_weights = 0;        // of linears that see every patch
+  double image_token_weights = 0;  // of linears that see every image token
+  double row_weights = 0;          // of linears that see every row of the decoder
+  double head_weights = 0;         // of linears that see the rows that get logits
+  double patches_per_token = 1;
+  AttentionShape vision_attention;
+  AttentionShape text_attention;
+  CacheShape cache;  // planes the decoder reads
+};
+ModelCounts CountsOf(const Architecture& architecture);
+
 // One pass of the encoder over images of so many patches each.
-Work VisionWork(const ModelConfig& config, std::span<const int64_t> patches, Precision precision,
+Work VisionWork(const ModelCounts& counts, std::span<const int64_t> patches, Precision precision,
                 VisionAttention attention = VisionAttention::kF32);
 
 // One prefill of prompts of so many tokens each, the head over the last row of each.
-Work PrefillWork(const ModelConfig& config, std::span<const int64_t> prompts, Precision precision);
+Work PrefillWork(const ModelCounts& counts, std::span<const int64_t> prompts, Precision precision);
 
 // One step of plain decoding: one row for each sequence, which sees so many keys.
-Work DecodeWork(const ModelConfig& config, std::span<const int64_t> contexts, Precision precision);
+Work DecodeWork(const ModelCounts& counts, std::span<const int64_t> contexts, Precision precision);
 
 // The time of the work if every linear layer ran at the peak of its precision, attention at that of
 // its values' type, and memory at its full rate beside them. What fits the last-level cache is

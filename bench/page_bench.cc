@@ -105,8 +105,8 @@ EngineOptions MakeEngineOptions(const PageWorkload& workload) {
 
 Request CropRequest(const Model& model, const PageWorkload& workload) {
   Request request;
-  request.images.push_back(ImageProcessor(model.config().image_processor)
-                               .Prepare(Image(CropWidth(workload.dpi), CropHeight(workload.dpi))));
+  request.images.push_back(
+      RequireVision(model).Prepare(Image(CropWidth(workload.dpi), CropHeight(workload.dpi))));
   request.task_text = kTaskText;
   request.max_new_tokens = workload.tokens_per_crop;
   request.ignore_stop = true;
@@ -221,22 +221,22 @@ PageShape ShapeOf(const Model& model, const PageWorkload& workload) {
   return shape;
 }
 
-PageLimit LimitOfPage(const ModelConfig& config, const PageShape& shape, double steps_per_page,
+PageLimit LimitOfPage(const ModelCounts& counts, const PageShape& shape, double steps_per_page,
                       const Peaks& peaks, Precision precision, VisionAttention attention) {
   PageLimit limit;
-  limit.vision = LimitOf(VisionWork(config, shape.patches, precision, attention), peaks, precision);
-  limit.prefill = LimitOf(PrefillWork(config, shape.prompts, precision), peaks, precision);
+  limit.vision = LimitOf(VisionWork(counts, shape.patches, precision, attention), peaks, precision);
+  limit.prefill = LimitOf(PrefillWork(counts, shape.prompts, precision), peaks, precision);
   // The first token comes from prefill.
   const int64_t rounds = shape.output_tokens / static_cast<int64_t>(shape.prompts.size()) - 1;
   for (int64_t i = 0; i < rounds; ++i) {
     std::vector<int64_t> contexts = shape.prompts;
     for (int64_t& context : contexts) context += i + 1;
-    const Limit round = LimitOf(DecodeWork(config, contexts, precision), peaks, precision);
+    const Limit round = LimitOf(DecodeWork(counts, contexts, precision), peaks, precision);
     limit.decode.compute_s += round.compute_s;
     limit.decode.memory_s += round.memory_s;
   }
   // Sequences of several pages share a step and its weights.
-  const Limit weights = LimitOf(DecodeWork(config, {}, precision), peaks, precision);
+  const Limit weights = LimitOf(DecodeWork(counts, {}, precision), peaks, precision);
   limit.decode.memory_s += (steps_per_page - static_cast<double>(rounds)) * weights.memory_s;
   return limit;
 }

@@ -63,7 +63,7 @@ struct PageLimit {
 };
 // The weights are read once a page by vision and by prefill, and by every one of `steps_per_page`
 // decoding steps.
-PageLimit LimitOfPage(const ModelConfig& config, const PageShape& shape, double steps_per_page,
+PageLimit LimitOfPage(const ModelCounts& counts, const PageShape& shape, double steps_per_page,
                       const Peaks& peaks, Precision precision,
                       VisionAttention attention = VisionAttention::kF32);
 

@@ -32,16 +32,13 @@ std::vector<Sequence*> SequencesOf(std::span<Reading* const> readings) {
 }  // namespace
 
 EngineRecognizer::EngineRecognizer(const Model& model, Engine& engine, RecognitionOptions options)
-    : model_(model),
-      engine_(engine),
-      options_(std::move(options)),
-      image_processor_(model.config().image_processor) {}
+    : model_(model), engine_(engine), options_(std::move(options)), vision_(RequireVision(model)) {}
 
 EngineRecognizer::~EngineRecognizer() { engine_.Abandon(); }
 
 std::unique_ptr<Reading> EngineRecognizer::Prepare(const Image& crop) {
   Request request;
-  request.images.push_back(image_processor_.Prepare(crop));
+  request.images.push_back(vision_.Prepare(crop));
   request.task_text = options_.task_text;
   request.max_new_tokens = options_.max_new_tokens;
   request.repetition_penalty = options_.repetition_penalty;

@@ -18,8 +18,9 @@ struct RecognitionOptions {
   bool ignore_stop = false;  // for measurements: every crop gives exactly max_new_tokens
 };
 
-// `model` and `engine` outlive the recogniser and everything it hands out. An engine serves one
-// recogniser at a time; what that has not read to the end when it is destroyed is abandoned.
+// `model`, which must read images, and `engine` outlive the recogniser and everything it hands out.
+// An engine serves one recogniser at a time; what that has not read to the end when it is destroyed
+// is abandoned.
 class EngineRecognizer : public Recognizer {
  public:
   EngineRecognizer(const Model& model, Engine& engine, RecognitionOptions options);
@@ -45,7 +46,7 @@ class EngineRecognizer : public Recognizer {
   const Model& model_;
   Engine& engine_;
   RecognitionOptions options_;
-  ImageProcessor image_processor_;
+  const VisionModel& vision_;
   std::map<const Sequence*, std::unique_ptr<Reading>> live_;  // those that the engine decodes
 };
 

@@ -23,7 +23,7 @@ int Patches(const Sequence& sequence) { return sequence.request.images.front().g
 PageReader::PageReader(const Model& model, PageReaderOptions options)
     : model_(model),
       options_(std::move(options)),
-      image_processor_(model.config().image_processor),
+      vision_(RequireVision(model)),
       engine_(model, MakeEngineOptions(options_)) {}
 
 PageReading PageReader::Read(const Image& page, const PageLayout& layout) {
@@ -40,7 +40,7 @@ void PageReader::Prepare(Crop& crop, RegionReading& region) const {
   region.origin = {crop.quad, crop.line, crop.part};
   try {
     Request request;
-    request.images.push_back(image_processor_.Prepare(crop.image));
+    request.images.push_back(vision_.Prepare(crop.image));
     request.task_text = options_.reading.prompts.at(options_.task);
     request.max_new_tokens = options_.max_new_tokens;
     region.sequence = engine_.Prepare(std::move(request));

@@ -51,7 +51,7 @@ class PageReader {
 
   const Model& model_;
   PageReaderOptions options_;
-  ImageProcessor image_processor_;
+  const VisionModel& vision_;
   Engine engine_;
 };
 

@@ -56,28 +56,28 @@ std::string LayoutHash(Precision precision) {
   return hasher.Hex();
 }
 
-Linear PackedFileSource::GetProduct(const ProductSpec& spec) {
+Linear PackedFileSource::GetLinear(const LinearSpec& spec) {
   const LinearShape shape = spec.Shape(precision_);
   const auto arrays = file_->Find(spec.name, shape.Text(), ArrayBytes(shape, !spec.bias.empty()));
   return Linear::FromArrays(shape, {arrays[0], AsFloats(arrays[1]), AsFloats(arrays[2])}, file_);
 }
 
-std::vector<float> PackedFileSource::GetVector(const StoredTensor& tensor) {
+std::vector<float> PackedFileSource::GetVector(const std::string& name,
+                                               const StoredTensor& tensor) {
   const uint64_t bytes = static_cast<uint64_t>(tensor.num_elements()) * sizeof(float);
-  const auto values =
-      AsFloats(file_->Find(tensor.name, VectorForm(tensor), std::span(&bytes, 1))[0]);
+  const auto values = AsFloats(file_->Find(name, VectorForm(tensor), std::span(&bytes, 1))[0]);
   return {values.begin(), values.end()};
 }
 
-Table PackedFileSource::GetTable(const StoredTensor& tensor) {
+Table PackedFileSource::GetTable(const std::string& name, const StoredTensor& tensor) {
   const uint64_t bytes = tensor.bytes.size();
   Table table = {tensor, file_};
-  table.tensor.bytes = file_->Find(tensor.name, TableForm(tensor), std::span(&bytes, 1))[0];
+  table.tensor.bytes = file_->Find(name, TableForm(tensor), std::span(&bytes, 1))[0];
   return table;
 }
 
-Linear PackingSource::GetProduct(const ProductSpec& spec) {
-  const Linear linear = checkpoint_.GetProduct(spec);
+Linear PackingSource::GetLinear(const LinearSpec& spec) {
+  const Linear linear = checkpoint_.GetLinear(spec);
   const LinearArrays& arrays = linear.arrays();
   const PackedFile::Array parts[] = {arrays.panels, std::as_bytes(arrays.scales),
                                      std::as_bytes(arrays.bias)};
@@ -85,16 +85,16 @@ Linear PackingSource::GetProduct(const ProductSpec& spec) {
   return {};
 }
 
-std::vector<float> PackingSource::GetVector(const StoredTensor& tensor) {
-  const std::vector<float> values = checkpoint_.GetVector(tensor);
+std::vector<float> PackingSource::GetVector(const std::string& name, const StoredTensor& tensor) {
+  const std::vector<float> values = checkpoint_.GetVector(name, tensor);
   const PackedFile::Array part = std::as_bytes(std::span(values));
-  writer_.Add(tensor.name, VectorForm(tensor), std::span(&part, 1));
+  writer_.Add(name, VectorForm(tensor), std::span(&part, 1));
   return {};
 }
 
-Table PackingSource::GetTable(const StoredTensor& tensor) {
-  const Table table = checkpoint_.GetTable(tensor);
-  writer_.Add(tensor.name, TableForm(tensor), std::span(&table.tensor.bytes, 1));
+Table PackingSource::GetTable(const std::string& name, const StoredTensor& tensor) {
+  const Table table = checkpoint_.GetTable(name, tensor);
+  writer_.Add(name, TableForm(tensor), std::span(&table.tensor.bytes, 1));
   ReleasePages(table.tensor.bytes);
   return {};
 }

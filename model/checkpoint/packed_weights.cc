@@ -68,12 +68,12 @@ struct Look {
 };
 
 // Why the file does not belong to the checkpoint; empty if it does.
-std::string WhyStale(const PackedFile& file, const Snapshot& snapshot, Precision precision) {
-  if (file.key().precision != PrecisionName(precision)) {
+std::string WhyStale(const PackedFile& file, const PackedSubject& subject) {
+  if (file.key().precision != PrecisionName(subject.precision)) {
     return "it holds " + file.key().precision;
   }
-  if (file.key().layout != LayoutHash(precision)) return "it was packed in another way";
-  const Checkpoint& checkpoint = snapshot.checkpoint;
+  if (file.key().layout != LayoutHash(subject.precision)) return "it was packed in another way";
+  const Checkpoint& checkpoint = subject.checkpoint;
   if (file.key().sources != SourcesOf(checkpoint)) return "the snapshot has other weights now";
   const std::string stamp = StampOfSources(checkpoint);
   if (file.stamp() == stamp) return "";
@@ -83,12 +83,12 @@ std::string WhyStale(const PackedFile& file, const Snapshot& snapshot, Precision
   return "";
 }
 
-Look LookAt(const std::string& path, const Snapshot& snapshot, Precision precision) {
+Look LookAt(const std::string& path, const PackedSubject& subject) {
   using Kind = PackedState::Kind;
   if (!StampOf(path)) return {};
   try {
     auto file = std::make_shared<const PackedFile>(path);
-    const std::string why = WhyStale(*file, snapshot, precision);
+    const std::string why = WhyStale(*file, subject);
     if (!why.empty()) return {{Kind::kStale, why}, nullptr};
     const uint64_t bytes = file->bytes();
     return {{Kind::kCurrent, "", bytes}, std::move(file)};
@@ -98,16 +98,17 @@ Look LookAt(const std::string& path, const Snapshot& snapshot, Precision precisi
 }
 
 // The weights if a usable file is there, else why not in `state`.
-std::optional<LoadedWeights> TryLoad(const std::string& path, const Snapshot& snapshot,
-                                     Precision precision, PackedState& state) {
-  const Look look = LookAt(path, snapshot, precision);
+std::optional<LoadedWeights> TryLoad(const std::string& path, const PackedSubject& subject,
+                                     PackedState& state) {
+  const Look look = LookAt(path, subject);
   state = look.state;
   if (look.file == nullptr) return std::nullopt;
   try {
-    PackedFileSource source(look.file, precision);
-    return LoadedWeights{GatherWeights(snapshot, source), look.file->key().weights_hash, path};
+    PackedFileSource source(look.file, subject.precision);
+    LoadModules(subject.modules, subject.checkpoint, source);
+    return LoadedWeights{look.file->key().weights_hash, path};
   } catch (const Error& e) {
-    // Whole, but with other K-groups than the snapshot's plan asks for, for one.
+    // Whole, but with other group sizes than the snapshot's plan asks for, for one.
     state = {PackedState::Kind::kStale, e.what()};
     return std::nullopt;
   }
@@ -121,10 +122,11 @@ void Report(const std::string& path, const PackedState& state, const PackingOpti
   }
 }
 
-void CheckSpace(const std::string& path, const Snapshot& snapshot, Precision precision) {
+void CheckSpace(const std::string& path, const PackedSubject& subject) {
   // int8 and its scales stay below two bytes a weight; f32 widens them and keeps a table as it is.
   const uint64_t needed =
-      BytesOf(snapshot.checkpoint) * (precision == Precision::kInt8 ? 1 : 3) + kSpareDiskBytes;
+      BytesOf(subject.checkpoint) * (subject.precision == Precision::kInt8 ? 1 : 3) +
+      kSpareDiskBytes;
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   const auto space = std::filesystem::space(folder.empty() ? "." : folder, error);
@@ -142,13 +144,13 @@ void CheckUnchanged(const Checkpoint& checkpoint) {
   }
 }
 
-void Pack(ExclusiveFile& file, const Snapshot& snapshot, Precision precision) {
-  const Checkpoint& checkpoint = snapshot.checkpoint;
+void Pack(ExclusiveFile& file, const PackedSubject& subject) {
+  const Checkpoint& checkpoint = subject.checkpoint;
   PackedFileWriter writer(file);
-  PackingSource source(writer, precision);
-  GatherWeights(snapshot, source);
-  writer.Finish({PrecisionName(precision), LayoutHash(precision), WeightsHash(checkpoint),
-                 SourcesOf(checkpoint)},
+  PackingSource source(writer, subject.precision);
+  LoadModules(subject.modules, checkpoint, source);
+  writer.Finish({PrecisionName(subject.precision), LayoutHash(subject.precision),
+                 WeightsHash(checkpoint), SourcesOf(checkpoint)},
                 StampOfSources(checkpoint));
   CheckUnchanged(checkpoint);
   PackedFile(file.temporary_path()).CheckArrays();
@@ -182,15 +184,15 @@ bool WorthKeeping(const Checkpoint& checkpoint, Precision precision) {
   return precision == Precision::kInt8 && BytesOf(checkpoint) >= kWorthKeepingBytes;
 }
 
-PackedState StateOfPacked(const std::string& path, const Snapshot& snapshot, Precision precision) {
+PackedState StateOfPacked(const std::string& path, const PackedSubject& subject) {
   PackedState state;
-  TryLoad(path, snapshot, precision, state);
+  TryLoad(path, subject, state);
   return state;
 }
 
 void VerifyPacked(const std::string& path) { PackedFile(path).CheckArrays(); }
 
-void WritePacked(const std::string& path, const Snapshot& snapshot, Precision precision,
+void WritePacked(const std::string& path, const PackedSubject& subject,
                  const PackingOptions& options, bool replace) {
   MakeFolderOf(path);
   ExclusiveFile::Waiting waiting;
@@ -201,35 +203,35 @@ void WritePacked(const std::string& path, const Snapshot& snapshot, Precision pr
     const std::unique_ptr<ExclusiveFile> file = ExclusiveFile::Begin(path, waiting);
     // Another process may have finished since the caller looked.
     if (!replace || file == nullptr) {
-      if (StateOfPacked(path, snapshot, precision).kind == PackedState::Kind::kCurrent) return;
+      if (StateOfPacked(path, subject).kind == PackedState::Kind::kCurrent) return;
     }
     if (file == nullptr) continue;
-    CheckSpace(path, snapshot, precision);
+    CheckSpace(path, subject);
     options.inform("packing the weights into " + path + " (once; later starts are quick)");
-    Pack(*file, snapshot, precision);
+    Pack(*file, subject);
     file->Commit();
     return;
   }
 }
 
-LoadedWeights LoadWeights(const Snapshot& snapshot, Precision precision,
-                          const PackingOptions& options) {
+LoadedWeights LoadWeights(const PackedSubject& subject, const PackingOptions& options) {
   using Use = PackingOptions::Use;
   // Products by OpenBLAS are a check of our own and not worth a file.
-  const bool memory_only = options.use == Use::kNever || precision == Precision::kF32OpenBlas;
+  const bool memory_only =
+      options.use == Use::kNever || subject.precision == Precision::kF32OpenBlas;
   PackedState state;
   for (const std::string& path : options.paths) {
     if (memory_only) break;
-    if (auto loaded = TryLoad(path, snapshot, precision, state)) return std::move(*loaded);
+    if (auto loaded = TryLoad(path, subject, state)) return std::move(*loaded);
     Report(path, state, options);
   }
-  const bool keep =
-      !memory_only && (options.use == Use::kAlways || WorthKeeping(snapshot.checkpoint, precision));
+  const bool keep = !memory_only && (options.use == Use::kAlways ||
+                                     WorthKeeping(subject.checkpoint, subject.precision));
   for (const std::string& path : options.paths) {
     if (!keep) break;
     try {
-      WritePacked(path, snapshot, precision, options);
-      if (auto loaded = TryLoad(path, snapshot, precision, state)) return std::move(*loaded);
+      WritePacked(path, subject, options);
+      if (auto loaded = TryLoad(path, subject, state)) return std::move(*loaded);
       Report(path, state, options);
     } catch (const Error& e) {
       if (e.kind() == ErrorKind::kModel) throw;
@@ -237,8 +239,9 @@ LoadedWeights LoadWeights(const Snapshot& snapshot, Precision precision,
     }
   }
   if (keep) options.inform("the weights are packed in memory, as they will be at the next start");
-  CheckpointSource source(precision);
-  return {GatherWeights(snapshot, source), "", ""};
+  CheckpointSource source(subject.precision);
+  LoadModules(subject.modules, subject.checkpoint, source);
+  return {};
 }
 
 }  // namespace platen

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "model/families/glm_ocr/weights.h"
-#include "model/families/snapshot.h"
+#include "model/checkpoint/checkpoint.h"
+#include "model/checkpoint/module_table.h"
 
 namespace platen {
 
@@ -34,8 +34,14 @@ struct PackedState {
   uint64_t bytes = 0;  // of kCurrent
 };
 
+// What is packed: the modules of a family, with their group sizes, made from a checkpoint. A view.
+struct PackedSubject {
+  const ModuleTable& modules;
+  const Checkpoint& checkpoint;
+  Precision precision = Precision::kF32;
+};
+
 struct LoadedWeights {
-  ModelWeights weights;
   std::string hash;         // of the checkpoint's content; empty if nobody needed it yet
   std::string packed_path;  // the file the weights are mapped from; empty: they are in memory
 };
@@ -47,9 +53,9 @@ std::string WeightsHash(const Checkpoint& checkpoint);
 // Whether packing takes so much longer than reading a packed file that kAuto keeps one.
 bool WorthKeeping(const Checkpoint& checkpoint, Precision precision);
 
-// Whether the file at `path` was made from this snapshot's weights in this format. Files of the
+// Whether the file at `path` was made from these weights in this format. Files of the
 // same sizes and headers but other times are compared by content, once.
-PackedState StateOfPacked(const std::string& path, const Snapshot& snapshot, Precision precision);
+PackedState StateOfPacked(const std::string& path, const PackedSubject& subject);
 
 // Throws Error(kModel) if the file at `path` is not what was written there. Reads all of it.
 void VerifyPacked(const std::string& path);
@@ -58,13 +64,12 @@ void VerifyPacked(const std::string& path);
 // same it waits and keeps the other's; with `replace` a current file is written anew all the same.
 // Throws Error(kModel) for weights that are not finite, Error(kEnvironment) if it cannot be
 // written.
-void WritePacked(const std::string& path, const Snapshot& snapshot, Precision precision,
+void WritePacked(const std::string& path, const PackedSubject& subject,
                  const PackingOptions& options, bool replace = false);
 
-// The weights, from a current file if the options allow, else packed now, into a file or memory.
-// A file that cannot be read or written is no error, only slower. Throws Error(kModel) for weights
-// that are not finite. The snapshot outlives the weights.
-LoadedWeights LoadWeights(const Snapshot& snapshot, Precision precision,
-                          const PackingOptions& options);
+// Sets the members of the modules, from a current file if the options allow, else packed now, into
+// a file or memory. A file that cannot be read or written is no error, only slower. Throws
+// Error(kModel) for weights that are not finite. The checkpoint outlives the members.
+LoadedWeights LoadWeights(const PackedSubject& subject, const PackingOptions& options);
 
 }  // namespace platen

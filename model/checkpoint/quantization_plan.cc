@@ -31,31 +31,31 @@ bool MatchesPattern(const std::string& pattern, const std::string& name) {
   return p == pattern.size();
 }
 
-void QuantizationPlan::Check(std::span<const std::string> products, const std::string& file) const {
+void QuantizationPlan::Check(std::span<const std::string> linears, const std::string& file) const {
   const auto fail = [&](const std::string& pattern, const std::string& reason) {
     throw Error(ErrorKind::kModel, {.file = file, .field = "int8.groups." + pattern}, reason);
   };
-  std::map<std::string, std::string> named_by;  // product -> pattern
+  std::map<std::string, std::string> named_by;  // linear -> pattern
   for (const auto& [pattern, group] : groups_) {
     bool used = false;
-    for (const std::string& product : products) {
-      if (!MatchesPattern(pattern, product)) continue;
+    for (const std::string& linear : linears) {
+      if (!MatchesPattern(pattern, linear)) continue;
       used = true;
-      const auto [other, is_new] = named_by.emplace(product, pattern);
+      const auto [other, is_new] = named_by.emplace(linear, pattern);
       if (!is_new && groups_.at(other->second) != group) {
-        fail(pattern, "gives " + product + " another group than " + other->second + " does");
+        fail(pattern, "gives " + linear + " another group than " + other->second + " does");
       }
     }
     if (used) continue;
-    const std::string nearest = NearestName(pattern, {products.begin(), products.end()});
-    fail(pattern, "names no product of this model" +
+    const std::string nearest = NearestName(pattern, {linears.begin(), linears.end()});
+    fail(pattern, "names no linear of this model" +
                       (nearest.empty() ? "" : "; did you mean " + nearest + "?"));
   }
 }
 
-int QuantizationPlan::GroupOf(const std::string& product) const {
+int QuantizationPlan::GroupOf(const std::string& linear) const {
   for (const auto& [pattern, group] : groups_) {
-    if (MatchesPattern(pattern, product)) return group;
+    if (MatchesPattern(pattern, linear)) return group;
   }
   return group_;
 }

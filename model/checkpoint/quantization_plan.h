@@ -1,4 +1,4 @@
-// K-groups of the int8 weights of each product: "int8" in platen.json.
+// Group sizes of the int8 weights of each linear: "int8" in platen.json.
 //
 // Part of what determines the bytes of a result, and so of the model's identity (the file is).
 #pragma once
@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "model/ops/linear.h"
+#include "model/ops/weight_format.h"
 
 namespace platen {
 
@@ -15,22 +15,22 @@ class QuantizationPlan {
  public:
   QuantizationPlan() = default;
 
-  // Group of all products that no pattern names.
+  // Group size of all linears that no pattern names.
   int group() const { return group_; }
   void set_group(int group) { group_ = group; }
 
-  // `pattern` is a product's name (docs/SNAPSHOTS.md), in which * stands for any characters but a
+  // `pattern` is a linear's name (docs/SNAPSHOTS.md), in which * stands for any characters but a
   // dot: "model.visual.blocks.*.mlp.down_proj". Groups as in WeightFormat.
   void Set(const std::string& pattern, int group) { groups_[pattern] = group; }
   const std::map<std::string, int>& patterns() const { return groups_; }
 
-  // Every product's group is decided: throws Error(kModel) naming `file` and the pattern if one
-  // names no product of `products` (and which comes nearest), or if two name the same product with
+  // Every linear's group size is decided: throws Error(kModel) naming `file` and the pattern if one
+  // names no linear of `linears` (and which comes nearest), or if two name the same linear with
   // different groups.
-  void Check(std::span<const std::string> products, const std::string& file) const;
+  void Check(std::span<const std::string> linears, const std::string& file) const;
 
-  // Group of a product; the plan has been checked.
-  int GroupOf(const std::string& product) const;
+  // Group size of a linear; the plan has been checked.
+  int GroupOf(const std::string& linear) const;
 
   bool operator==(const QuantizationPlan&) const = default;
 

@@ -16,23 +16,22 @@ int64_t TotalRows(const std::vector<const StoredTensor*>& tensors) {
   return rows;
 }
 
-// Turns [depth / places, places] into [places, depth / places].
-void GroupByPlace(int64_t places, std::span<float> row) {
+// Turns [depth / taps, taps] into [taps, depth / taps].
+void GroupByTap(int64_t taps, std::span<float> row) {
   const std::vector<float> stored(row.begin(), row.end());
-  const int64_t channels = static_cast<int64_t>(row.size()) / places;
+  const int64_t channels = static_cast<int64_t>(row.size()) / taps;
   for (int64_t c = 0; c < channels; ++c) {
-    for (int64_t place = 0; place < places; ++place) {
-      row[static_cast<size_t>(place * channels + c)] =
-          stored[static_cast<size_t>(c * places + place)];
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      row[static_cast<size_t>(tap * channels + c)] = stored[static_cast<size_t>(c * taps + tap)];
     }
   }
 }
 
-const float* ReadRow(const ProductSpec& spec, int64_t index, std::span<float> scratch) {
+const float* ReadRow(const LinearSpec& spec, int64_t index, std::span<float> scratch) {
   for (const StoredTensor* tensor : spec.rows) {
     if (index < tensor->shape[0]) {
       WidenRow(*tensor, index, scratch);
-      if (spec.places > 1) GroupByPlace(spec.places, scratch);
+      if (spec.taps > 1) GroupByTap(spec.taps, scratch);
       return scratch.data();
     }
     index -= tensor->shape[0];
@@ -41,21 +40,53 @@ const float* ReadRow(const ProductSpec& spec, int64_t index, std::span<float> sc
   return nullptr;
 }
 
+const StoredTensor& Stored(const Checkpoint& checkpoint, const TensorSpec& spec) {
+  const StoredTensor* tensor = FindTensor(checkpoint, spec);
+  assert(tensor != nullptr);
+  return *tensor;
+}
+
+LinearSpec SpecOf(const Module& module, const Checkpoint& checkpoint) {
+  LinearSpec spec = {.name = module.name, .rows = {}};
+  for (const TensorSpec& part : module.weights) spec.rows.push_back(&Stored(checkpoint, part));
+  for (const TensorSpec& part : module.biases) spec.bias.push_back(&Stored(checkpoint, part));
+  spec.silu_mul = module.silu_mul;
+  spec.taps = module.taps;
+  spec.group_size = module.group_size;
+  return spec;
+}
+
 }  // namespace
 
-LinearShape ProductSpec::Shape(Precision precision) const {
+void LoadModules(const ModuleTable& table, const Checkpoint& checkpoint, WeightSource& source) {
+  for (const Module& module : table.modules()) {
+    if (auto* linear = std::get_if<Linear*>(&module.member)) {
+      **linear = source.GetLinear(SpecOf(module, checkpoint));
+      continue;
+    }
+    const TensorSpec& spec = module.weights.front();
+    const StoredTensor& tensor = Stored(checkpoint, spec);
+    if (auto* vector = std::get_if<std::vector<float>*>(&module.member)) {
+      **vector = source.GetVector(spec.name, tensor);
+    } else {
+      **std::get_if<Table*>(&module.member) = source.GetTable(spec.name, tensor);
+    }
+  }
+}
+
+LinearShape LinearSpec::Shape(Precision precision) const {
   const int64_t all = TotalRows(rows);
-  return {.format = {precision, group},
+  return {.format = {precision, group_size},
           .silu_mul = silu_mul,
           .columns = silu_mul ? all / 2 : all,
           .depth = DepthOf(*rows[0])};
 }
 
-Linear CheckpointSource::GetProduct(const ProductSpec& spec) {
+Linear CheckpointSource::GetLinear(const LinearSpec& spec) {
   for (const StoredTensor* tensor : spec.rows) CheckFinite(*tensor);
   std::vector<float> bias;
   for (const StoredTensor* tensor : spec.bias) {
-    const std::vector<float> part = GetVector(*tensor);
+    const std::vector<float> part = GetVector(tensor->name, *tensor);
     bias.insert(bias.end(), part.begin(), part.end());
   }
   const LinearShape shape = spec.Shape(precision_);
@@ -67,13 +98,13 @@ Linear CheckpointSource::GetProduct(const ProductSpec& spec) {
   return linear;
 }
 
-std::vector<float> CheckpointSource::GetVector(const StoredTensor& tensor) {
+std::vector<float> CheckpointSource::GetVector(const std::string&, const StoredTensor& tensor) {
   std::vector<float> v(static_cast<size_t>(tensor.num_elements()));
   WidenToF32(tensor, v);
   return v;
 }
 
-Table CheckpointSource::GetTable(const StoredTensor& tensor) {
+Table CheckpointSource::GetTable(const std::string&, const StoredTensor& tensor) {
   CheckFinite(tensor);
   ReleasePages(tensor.bytes);
   return {tensor, nullptr};

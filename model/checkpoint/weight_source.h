@@ -1,5 +1,5 @@
-// Where the packed weights of a model come from. The forward pass's needs are written down once
-// (weights.cc) and met by a checkpoint that is packed now, or by a file packed before.
+// Where the packed weights of a model come from: a checkpoint that is packed now, or a file packed
+// before. What a model needs is its module table.
 #pragma once
 
 #include <cstdint>
@@ -8,40 +8,36 @@
 #include <vector>
 
 #include "model/checkpoint/checkpoint.h"
+#include "model/checkpoint/module_table.h"
 #include "model/ops/linear.h"
 
 namespace platen {
 
-// A linear layer put together from tensors of the checkpoint.
-struct ProductSpec {
-  std::string name;                       // unique in a model
+// A linear put together from tensors of the checkpoint; see Module.
+struct LinearSpec {
+  std::string name;
   std::vector<const StoredTensor*> rows;  // matrices one below the other, first dimension = rows
   std::vector<const StoredTensor*> bias = {};  // one below the other; none: no bias
-  bool silu_mul = false;  // the first half of the rows is the gate, the second the other factor
-  // A row is stored as [depth / places, places] and multiplied as [places, depth / places].
-  int64_t places = 1;
-
-  int group = WeightFormat::kDefaultGroup;  // K-group of int8 weights
+  bool silu_mul = false;
+  int64_t taps = 1;
+  int group_size = WeightFormat::kDefaultGroup;
 
   LinearShape Shape(Precision precision) const;
-};
-
-// Rows read one at a time, as they are stored.
-struct Table {
-  StoredTensor tensor;
-  std::shared_ptr<const void>
-      owner;  // keeps the bytes; null: they lie in the snapshot's checkpoint
 };
 
 class WeightSource {
  public:
   virtual ~WeightSource() = default;
 
-  // All three throw Error(kModel).
-  virtual Linear GetProduct(const ProductSpec& spec) = 0;
-  virtual std::vector<float> GetVector(const StoredTensor& tensor) = 0;
-  virtual Table GetTable(const StoredTensor& tensor) = 0;
+  // All three throw Error(kModel). `name` is the tensor's name in the module table.
+  virtual Linear GetLinear(const LinearSpec& spec) = 0;
+  virtual std::vector<float> GetVector(const std::string& name, const StoredTensor& tensor) = 0;
+  virtual Table GetTable(const std::string& name, const StoredTensor& tensor) = 0;
 };
+
+// Sets every member of the table from `source`. The tensors were checked (CheckTensors) and
+// `checkpoint` outlives the members. Throws what the source throws; members are then of no use.
+void LoadModules(const ModuleTable& table, const Checkpoint& checkpoint, WeightSource& source);
 
 // Widens and packs into memory, and refuses weights that are not finite. Of the checkpoint's pages
 // only those of tables stay in memory.
@@ -49,9 +45,9 @@ class CheckpointSource final : public WeightSource {
  public:
   explicit CheckpointSource(Precision precision) : precision_(precision) {}
 
-  Linear GetProduct(const ProductSpec& spec) override;
-  std::vector<float> GetVector(const StoredTensor& tensor) override;
-  Table GetTable(const StoredTensor& tensor) override;
+  Linear GetLinear(const LinearSpec& spec) override;
+  std::vector<float> GetVector(const std::string& name, const StoredTensor& tensor) override;
+  Table GetTable(const std::string& name, const StoredTensor& tensor) override;
 
  private:
   Precision precision_;

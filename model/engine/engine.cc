@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "model/engine/draft_planner.h"
+#include "model/engine/prompt_embedding.h"
 #include "model/engine/sequence.h"
 #include "model/engine/speculative.h"
-#include "model/families/glm_ocr/prompt_embedding.h"
 #include "model/families/model.h"
 #include "model/ops/parallel.h"
 #include "model/support/clock.h"
@@ -59,11 +59,14 @@ struct Engine::Impl {
   Impl(const Model& m, const EngineOptions& o)
       : model(m),
         options(o),
-        pool(m.config().text, KvTypeOf(m.precision()), o.kv_block_tokens,
+        pool(m.architecture().text().cache, KvTypeOf(m.precision()), o.kv_block_tokens,
              o.kv_cache_bytes > 0 ? o.kv_cache_bytes : kDefaultKvBytes),
         drafter(m, pool, options),
-        planner(m.mtp() ? std::clamp(o.draft_length, 0, kMaxDraftLength) : 0) {
-    options.draft_length = m.mtp() ? std::clamp(o.draft_length, 0, kMaxDraftLength) : 0;
+        vision_ws(m.vision() ? m.vision()->MakeWorkspace() : nullptr),
+        prefill_ws(m.text().MakeWorkspace()),
+        planner(m.draft() ? std::clamp(o.draft_length, 0, kMaxDraftLength) : 0),
+        verify_ws(m.text().MakeWorkspace()) {
+    options.draft_length = m.draft() ? std::clamp(o.draft_length, 0, kMaxDraftLength) : 0;
     stats.drafted_at.assign(static_cast<size_t>(options.draft_length), 0);
     stats.accepted_at.assign(static_cast<size_t>(options.draft_length), 0);
   }
@@ -88,16 +91,16 @@ struct Engine::Impl {
   KvPool pool;
   Drafter drafter;
 
-  VisionWorkspace vision_ws;
+  std::unique_ptr<Workspace> vision_ws;  // nullptr: text only
   Mat vision_out;
 
-  DecoderWorkspace prefill_ws;
-  Mat prefill_x, prefill_hidden, prefill_last, prefill_logits;
+  std::unique_ptr<Workspace> prefill_ws;
+  Mat prefill_x, prefill_last, prefill_logits;
 
   DraftPlanner planner;
   std::vector<std::unique_ptr<Sequence>> live;
   RowBatch verify_batch;
-  DecoderWorkspace verify_ws;
+  std::unique_ptr<Workspace> verify_ws;
   Mat verify_x, verify_logits;
   std::vector<TokenId> verify_ids;
   std::vector<Selection> verify_selection;
@@ -122,19 +125,19 @@ std::unique_ptr<Sequence> Engine::Prepare(Request request) const {
     image_tokens += image.grid.num_image_tokens();
   }
   s->request = std::move(request);
-  s->prompt =
-      BuildPrompt(impl_->model.tokenizer(), impl_->model.config(), grids, s->request.task_text);
+  s->prompt = impl_->model.architecture().BuildPrompt(impl_->model.tokenizer(), grids,
+                                                      s->request.task_text);
   s->max_new_tokens =
       s->request.max_new_tokens > 0 ? s->request.max_new_tokens : DefaultTokenLimit(image_tokens);
   if (!s->request.ignore_stop) {
-    s->stop = s->request.stop.empty() ? impl_->model.config().tokens.stop : s->request.stop;
+    s->stop = s->request.stop.empty() ? impl_->model.architecture().tokens().stop : s->request.stop;
   }
   s->result.prompt_tokens = static_cast<int>(s->prompt_len());
   s->result.image_tokens = image_tokens;
   Restart(*s);
 
   const int64_t worst = Impl::WorstCaseRows(*s);
-  const int64_t positions = impl_->model.config().text.max_positions;
+  const int64_t positions = impl_->model.architecture().text().max_positions;
   if (worst > positions) {
     throw Error(ErrorKind::kInput, {},
                 "the region needs " + std::to_string(worst) +
@@ -162,9 +165,10 @@ void Engine::EncodeImages(std::span<Sequence* const> sequences) const {
       tokens += image.grid.num_image_tokens();
     }
   }
-  const int64_t width = impl_->model.config().text.hidden_size;
+  if (images.empty()) return;
+  const int64_t width = impl_->model.architecture().text().hidden_size;
   MatView out = impl_->vision_out.Shaped(tokens, width);
-  impl_->model.vision().Encode(images, impl_->vision_ws, out, impl_->options.observer);
+  impl_->model.vision()->Encode(images, *impl_->vision_ws, out, impl_->options.observer);
   int64_t row = 0;
   for (Sequence* s : sequences) {
     const int64_t n = s->result.image_tokens;
@@ -191,16 +195,14 @@ void Engine::Prefill(std::span<Sequence* const> sequences) {
       batch.PushPosition(s->RopePosition(i, 0), s->RopePosition(i, 1), s->RopePosition(i, 2));
     }
   }
-  const int64_t width = e.model.config().text.hidden_size;
+  const int64_t width = e.model.architecture().text().hidden_size;
   MatView x = e.prefill_x.Shaped(batch.num_rows(), width);
   for (size_t i = 0; i < sequences.size(); ++i) {
     EmbedPrompt(e.model, *sequences[i],
                 x.Rows(batch.slices[i].first_row, batch.slices[i].num_rows));
   }
-  e.model.decoder().Forward(batch, e.pool, x, e.prefill_ws, e.options.observer);
-  MatView hidden = e.prefill_hidden.Shaped(batch.num_rows(), width);
-  e.model.decoder().FinalNorm(x, hidden);
-  if (e.options.observer) e.options.observer("hidden", hidden);
+  e.model.text().Forward(batch, e.pool, x, *e.prefill_ws, e.options.observer);
+  const ConstMatView hidden = x;
 
   // The head runs over the last row of each prompt only.
   const auto count = static_cast<int64_t>(sequences.size());
@@ -209,8 +211,8 @@ void Engine::Prefill(std::span<Sequence* const> sequences) {
     const RowSlice& slice = batch.slices[static_cast<size_t>(i)];
     std::copy_n(hidden.Row(slice.first_row + slice.num_rows - 1), width, last.Row(i));
   }
-  MatView logits = e.prefill_logits.Shaped(count, e.model.config().text.vocab_size);
-  e.model.decoder().Logits(last, logits, e.prefill_ws.linear);
+  MatView logits = e.prefill_logits.Shaped(count, e.model.architecture().text().vocab_size);
+  e.model.text().Logits(last, logits, *e.prefill_ws);
   if (e.options.observer) e.options.observer("logits_last", logits);
   for (int64_t i = 0; i < count; ++i) {
     e.DecideFirstToken(*sequences[static_cast<size_t>(i)], logits.Rows(i, 1));
@@ -313,13 +315,12 @@ void Engine::Impl::Verify(std::span<const Proposal> proposals) {
     }
   }
   const int64_t rows = verify_batch.num_rows();
-  const TextConfig& config = model.config().text;
-  MatView x = verify_x.Shaped(rows, config.hidden_size);
-  model.decoder().Embed(verify_ids, x);
-  model.decoder().Forward(verify_batch, pool, x, verify_ws);
-  model.decoder().FinalNorm(x, x);
-  MatView logits = verify_logits.Shaped(rows, config.vocab_size);
-  model.decoder().Logits(x, logits, verify_ws.linear);
+  const TextSizes& sizes = model.architecture().text();
+  MatView x = verify_x.Shaped(rows, sizes.hidden_size);
+  model.text().Embed(verify_ids, x);
+  model.text().Forward(verify_batch, pool, x, *verify_ws, {});
+  MatView logits = verify_logits.Shaped(rows, sizes.vocab_size);
+  model.text().Logits(x, logits, *verify_ws);
 
   verify_selection.resize(static_cast<size_t>(rows));
   ParallelFor(static_cast<int64_t>(proposals.size()), [&](int64_t i) {

@@ -14,15 +14,15 @@
 #include <string>
 #include <vector>
 
-#include "model/families/glm_ocr/chat_prompt.h"
-#include "model/families/glm_ocr/image_processor.h"
-#include "model/families/glm_ocr/mtp.h"
+#include "model/engine/mtp_convention.h"
+#include "model/families/prompt.h"
+#include "model/families/vision_model.h"
 #include "model/ops/observer.h"
 
 namespace platen {
 
-class Model;      // weights, immutable (model/model.h)
-struct Sequence;  // one request with its KV blocks (model/sequence.h)
+class Model;      // weights, immutable (model/families/model.h)
+struct Sequence;  // one request with its KV blocks (model/engine/sequence.h)
 
 // kFailed: the model produced numbers that are not finite; Recognition::error says where.
 enum class FinishReason { kStop, kLength, kRepetition, kFailed };

@@ -53,15 +53,14 @@ void DumpInputs(const Dump& dump, const Model& model, const Sequence& s) {
   }
   WriteNpy(dump.Path("position_ids.npy"), std::span<const int64_t>(positions), {3, length});
 
-  const ImageProcessor processor(model.config().image_processor);
-  const auto values = static_cast<size_t>(processor.patch_values());
+  if (s.request.images.empty()) return;
+  const auto values = static_cast<size_t>(model.architecture().vision()->patch_values);
   std::vector<float> pixels;
   for (const PreparedImage& image : s.request.images) {
     const size_t old = pixels.size();
     pixels.resize(old + static_cast<size_t>(image.grid.num_patches()) * values);
-    processor.WritePatches(image, std::span(pixels).subspan(old));
+    model.vision()->WritePatches(image, std::span(pixels).subspan(old));
   }
-  if (pixels.empty()) return;
   WriteNpy(dump.Path("pixel_values.npy"), std::span<const float>(pixels),
            {static_cast<int64_t>(pixels.size() / values), static_cast<int64_t>(values)});
 }
@@ -122,7 +121,8 @@ int64_t CacheBytes(const Model& model, const Request& request, const ForwardOpti
   const auto text_bytes = static_cast<int64_t>(request.task_text.size());  // a token has a byte
   const auto images = static_cast<int64_t>(request.images.size());
   const int64_t tokens = text_bytes + image_tokens + kAroundImage * images + answer + kMargin;
-  return tokens * KvPool::TokenBytes(model.config().text, KvTypeOf(model.precision()));
+  return tokens *
+         KvPool::TokenBytes(model.architecture().text().cache, KvTypeOf(model.precision()));
 }
 
 }  // namespace

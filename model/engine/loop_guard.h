@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "model/families/glm_ocr/config.h"
+#include "model/support/token_id.h"
 
 namespace platen {
 

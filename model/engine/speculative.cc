@@ -33,10 +33,14 @@ Selection SelectToken(const KernelTable& kernels, const Sequence& sequence,
   return kernels.select(logits, static_cast<int>(row.cols));
 }
 
-Drafter::Drafter(const Model& model, const KvPool& pool, const EngineOptions& options)
-    : model_(model), pool_(pool), options_(options) {}
+Drafter::Drafter(const Model& model, KvPool& pool, const EngineOptions& options)
+    : model_(model), pool_(pool), options_(options) {
+  if (model.draft() == nullptr) return;
+  warm_up_.layer = model.draft()->MakeWorkspace();
+  draft_.layer = model.draft()->MakeWorkspace();
+}
 
-bool Drafter::enabled() const { return model_.mtp() != nullptr && options_.draft_length > 0; }
+bool Drafter::enabled() const { return model_.draft() != nullptr && options_.draft_length > 0; }
 
 // Slot i has the rope position of token i, or of token i + 1 under the shifted convention.
 void Drafter::PushSlotPosition(const Sequence& s, int64_t slot, RowBatch& batch) const {
@@ -47,8 +51,8 @@ void Drafter::PushSlotPosition(const Sequence& s, int64_t slot, RowBatch& batch)
 // embeddings = table rows of pass.ids, zero where the convention masks position 0.
 void Drafter::EmbedSlots(Pass& pass) const {
   const int64_t rows = pass.batch.num_rows();
-  MatView e = pass.embeddings.Shaped(rows, model_.config().text.hidden_size);
-  model_.decoder().Embed(pass.ids, e);
+  MatView e = pass.embeddings.Shaped(rows, model_.architecture().text().hidden_size);
+  model_.text().Embed(pass.ids, e);
   if (!options_.mtp_convention.mask_position0) return;
   for (int64_t r = 0; r < rows; ++r) {
     const auto i = static_cast<size_t>(r);
@@ -60,7 +64,7 @@ void Drafter::EmbedSlots(Pass& pass) const {
 void Drafter::WarmUp(std::span<Sequence* const> sequences, const RowBatch& batch,
                      ConstMatView hidden) {
   if (!enabled()) return;
-  const int64_t width = model_.config().text.hidden_size;
+  const int64_t width = model_.architecture().text().hidden_size;
   Pass& pass = warm_up_;
   pass.batch.Clear();
   pass.ids.clear();
@@ -78,17 +82,20 @@ void Drafter::WarmUp(std::span<Sequence* const> sequences, const RowBatch& batch
     int64_t row = 0;
     for (size_t i = 0; i < sequences.size(); ++i) {
       const Sequence& s = *sequences[i];
-      int64_t image_row = 0;
+      const int64_t first = row;
       for (int64_t slot = 0; slot + 1 < s.prompt_len(); ++slot, ++row) {
         std::copy_n(hidden.Row(batch.slices[i].first_row + slot), width, h.Row(row));
-        const bool image = s.tokens[static_cast<size_t>(slot + 1)] == model_.config().tokens.image;
-        if (!image || !options_.mtp_convention.image_slots_vision) continue;
-        std::copy_n(s.image_embeddings.View().Row(image_row++), width,
-                    pass.embeddings.View().Row(row));
+      }
+      if (!options_.mtp_convention.image_slots_vision) continue;
+      for (size_t image = 0; image < s.prompt.image_rows.size(); ++image) {
+        const int64_t slot = s.prompt.image_rows[image] - 1;
+        if (slot < 0) continue;  // the first row is no slot's next token
+        std::copy_n(s.image_embeddings.View().Row(static_cast<int64_t>(image)), width,
+                    pass.embeddings.View().Row(first + slot));
       }
     }
-    model_.mtp()->Forward(pass.embeddings.View(), h, pass.batch, pool_, pass.mtp);
-    if (options_.observer) options_.observer("mtp_prefill", pass.mtp.n.View());
+    model_.draft()->Forward(pass.embeddings.View(), h, pass.batch, pool_, *pass.layer);
+    if (options_.observer) options_.observer("mtp_prefill", pass.layer->normed.View());
   }
   for (size_t i = 0; i < sequences.size(); ++i) {
     Sequence& s = *sequences[i];
@@ -145,7 +152,7 @@ void Drafter::Draft(std::span<Proposal> proposals) {
 // Slots mtp_len .. cache_len - 1 with true hidden vectors; the last one's output is the first
 // draft.
 void Drafter::Extend(std::span<Proposal* const> active) {
-  const int64_t width = model_.config().text.hidden_size;
+  const int64_t width = model_.architecture().text().hidden_size;
   Pass& pass = draft_;
   pass.batch.Clear();
   pass.ids.clear();
@@ -168,7 +175,7 @@ void Drafter::Extend(std::span<Proposal* const> active) {
     std::copy_n(s.lagging_hidden.data(), slice.num_rows * width, h.Row(slice.first_row));
     s.mtp_len = s.cache_len;
   }
-  model_.mtp()->Forward(pass.embeddings.View(), h, pass.batch, pool_, pass.mtp);
+  model_.draft()->Forward(pass.embeddings.View(), h, pass.batch, pool_, *pass.layer);
   AppendDrafts(active, last_rows);
 }
 
@@ -189,26 +196,26 @@ void Drafter::Chain(std::span<Proposal* const> active) {
   }
   EmbedSlots(pass);
   const auto count = static_cast<int64_t>(active.size());
-  model_.mtp()->Forward(pass.embeddings.View(), chain_hidden_.View().Rows(0, count), pass.batch,
-                        pool_, pass.mtp);
+  model_.draft()->Forward(pass.embeddings.View(), chain_hidden_.View().Rows(0, count), pass.batch,
+                          pool_, *pass.layer);
   AppendDrafts(active, rows);
 }
 
 // The head over one row per sequence; the rows also become the inputs of the next chained step.
 void Drafter::AppendDrafts(std::span<Proposal* const> active, std::span<const int64_t> rows) {
-  const TextConfig& config = model_.config().text;
+  const TextSizes& config = model_.architecture().text();
   const auto count = static_cast<int64_t>(active.size());
   Pass& pass = draft_;
   MatView head_in = pass.head_in.Shaped(count, config.hidden_size);
-  const MatView n = pass.mtp.n.View();
-  const MatView chained = options_.mtp_convention.chain_pre_norm ? pass.mtp.u.View() : n;
+  const MatView n = pass.layer->normed.View();
+  const MatView chained = options_.mtp_convention.chain_pre_norm ? pass.layer->pre_norm.View() : n;
   MatView chain = chain_hidden_.Shaped(count, config.hidden_size);
   for (int64_t i = 0; i < count; ++i) {
     std::copy_n(n.Row(rows[static_cast<size_t>(i)]), n.cols, head_in.Row(i));
     std::copy_n(chained.Row(rows[static_cast<size_t>(i)]), n.cols, chain.Row(i));
   }
   MatView logits = pass.logits.Shaped(count, config.vocab_size);
-  model_.decoder().Logits(head_in, logits, pass.mtp.decoder.linear);
+  model_.text().Logits(head_in, logits, *pass.layer);
   if (options_.observer) {
     options_.observer("mtp_hidden", head_in);
     options_.observer("mtp_logits", logits);

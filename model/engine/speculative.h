@@ -1,11 +1,13 @@
 // Drafting with the MTP layer, and the choice of a token from a row of logits.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "model/engine/engine.h"
 #include "model/engine/sequence.h"
+#include "model/families/draft_model.h"
 #include "model/kernels/kernels.h"
 
 namespace platen {
@@ -31,7 +33,7 @@ Selection SelectToken(const KernelTable& kernels, const Sequence& sequence,
 class Drafter {
  public:
   // `options` is read at every call, so that its owner may still complete it.
-  Drafter(const Model& model, const KvPool& pool, const EngineOptions& options);
+  Drafter(const Model& model, KvPool& pool, const EngineOptions& options);
 
   // Fills the draft layer's cache for the prompts: slots 0 .. P - 2. Slot P - 1 needs the first
   // generated token and lags. hidden [R, D] of all rows of `batch`.
@@ -54,7 +56,7 @@ class Drafter {
     std::vector<TokenId> ids;
     Mat embeddings;
     Mat hidden;
-    MtpWorkspace mtp;
+    std::unique_ptr<DraftWorkspace> layer;
     Mat head_in;
     Mat logits;
   };
@@ -68,7 +70,7 @@ class Drafter {
   bool WantsMore(const Proposal& p) const;
 
   const Model& model_;
-  const KvPool& pool_;
+  KvPool& pool_;
   const EngineOptions& options_;
   Pass warm_up_;
   Pass draft_;

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "model/families/glm_ocr/decoder.h"
+#include "model/families/text_model.h"
 
 namespace platen {
 
@@ -14,7 +14,7 @@ struct Sequence;
 // One call at a time. `model` outlives it.
 class TeacherForcedPass {
  public:
-  explicit TeacherForcedPass(const Model& model) : model_(model) {}
+  explicit TeacherForcedPass(const Model& model);
 
   // Hidden vectors [answer.size(), D]; row i decides answer[i], seeing the prompt and the images of
   // `sequence` (Engine::EncodeImages) and answer[0 .. i-1]. Bit for bit what the engine computes
@@ -25,11 +25,11 @@ class TeacherForcedPass {
   // hidden [n, D] -> logits [n, vocab], valid until the next call.
   ConstMatView Logits(ConstMatView hidden);
 
-  DecoderWorkspace& workspace() { return workspace_; }
+  Workspace& workspace() { return *workspace_; }
 
  private:
   const Model& model_;
-  DecoderWorkspace workspace_;
+  std::unique_ptr<Workspace> workspace_;
   Mat rows_;
   Mat logits_;
 };

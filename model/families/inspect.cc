@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <filesystem>
 #include <map>
 
+#include "model/checkpoint/tensor_check.h"
 #include "model/families/snapshot.h"
+#include "model/support/json_fields.h"
 
 namespace platen {
 namespace {
@@ -62,15 +63,15 @@ void AddToGroup(const std::string& group_name, const StoredTensor& tensor,
   }
 }
 
-std::vector<TensorGroup> GroupTensors(const ModelConfig& config, const Checkpoint& checkpoint,
+std::vector<TensorGroup> GroupTensors(const ModuleTable& modules, const Checkpoint& checkpoint,
                                       const std::vector<std::string>& unexpected) {
   std::vector<TensorGroup> groups;
-  for (const auto& specs : {RequiredTensors(config), OptionalTensors(config)}) {
-    for (const TensorSpec& spec : specs) {
-      const StoredTensor* tensor = checkpoint.Find(spec.name);
-      if (tensor != nullptr) AddToGroup(spec.group, *tensor, groups);
-    }
-  }
+  const auto add = [&](const TensorSpec& spec, const std::string& section) {
+    const StoredTensor* tensor = FindTensor(checkpoint, spec);
+    if (tensor != nullptr) AddToGroup(section, *tensor, groups);
+  };
+  for (const auto& [spec, section] : RequiredTensors(modules)) add(spec, section);
+  for (const CopySpec& copy : modules.copies()) add(copy.tensor, copy.section);
   for (const std::string& name : unexpected) {
     AddToGroup("unexpected", *checkpoint.Find(name), groups);
   }
@@ -95,30 +96,34 @@ StoredCopy CompareCopy(const StoredTensor* copy, const StoredTensor* shared) {
   return SameContent(*copy, *shared) ? StoredCopy::kEqual : StoredCopy::kDifferent;
 }
 
-void CompareCopies(const TextConfig& text, const Checkpoint& checkpoint, InspectReport& report) {
-  const std::string mtp = "model.language_model.layers." + std::to_string(text.num_layers) + ".";
-  const StoredTensor* embedding = checkpoint.Find("model.language_model.embed_tokens.weight");
-  const StoredTensor* head =
-      text.tie_word_embeddings ? embedding : checkpoint.Find("lm_head.weight");
-  report.embedding_copy = CompareCopy(checkpoint.Find(mtp + "embed_tokens.weight"), embedding);
-  report.head_copy = CompareCopy(checkpoint.Find(mtp + "shared_head.head.weight"), head);
+void CompareCopies(const ModuleTable& modules, const Checkpoint& checkpoint,
+                   InspectReport& report) {
+  for (const CopySpec& copy : modules.copies()) {
+    const StoredCopy state =
+        CompareCopy(FindTensor(checkpoint, copy.tensor), checkpoint.Find(copy.of));
+    if (copy.role == "embedding") report.embedding_copy = state;
+    if (copy.role == "head") report.head_copy = state;
+  }
 }
 
-void InspectTensors(const Checkpoint& checkpoint, InspectReport& report) {
-  ModelConfig& config = *report.config;
-  TensorCheck check = CheckTensors(config, checkpoint, report.dir);
+void InspectTensors(const Checkpoint& checkpoint, Architecture& architecture,
+                    InspectReport& report) {
+  TensorCheck check = CheckTensors(architecture.Modules(), checkpoint, report.dir);
   report.problems.insert(report.problems.end(), check.missing.begin(), check.missing.end());
   report.problems.insert(report.problems.end(), check.mismatched.begin(), check.mismatched.end());
   report.missing = std::move(check.missing);
   report.mismatched = std::move(check.mismatched);
   report.unexpected = std::move(check.unexpected);
-  const auto note =
-      Attempt(report.problems, [&] { return ResolveHead(checkpoint, report.dir, config); });
+  const auto note = Attempt(report.problems, [&] {
+    return SettleSnapshot(checkpoint, report.quantization.value_or(QuantizationPlan()), report.dir,
+                          architecture);
+  });
   if (note && !note->empty()) report.notes.push_back(*note);
-  report.groups = GroupTensors(config, checkpoint, report.unexpected);
-  CompareCopies(config.text, checkpoint, report);
-  for (const TensorSpec& spec : RequiredTensors(config)) {
-    const StoredTensor* tensor = checkpoint.Find(spec.name);
+  const ModuleTable modules = architecture.Modules();
+  report.groups = GroupTensors(modules, checkpoint, report.unexpected);
+  CompareCopies(modules, checkpoint, report);
+  for (const auto& [spec, section] : RequiredTensors(modules)) {
+    const StoredTensor* tensor = FindTensor(checkpoint, spec);
     if (tensor == nullptr) continue;
     Attempt(report.problems, [&] { return CheckFinite(*tensor), true; });
   }
@@ -134,18 +139,25 @@ void AddNotes(InspectReport& report) {
     report.notes.push_back(
         "the draft head's stored copies differ from the shared tables; the shared ones are used");
   }
-  if (report.config && report.config->text.num_mtp_layers == 0) {
+  if (report.architecture && report.architecture->text().num_draft_layers == 0) {
     report.notes.push_back("no draft head: decoding without speculation");
   }
 }
 
 }  // namespace
 
-InspectReport InspectSnapshot(const std::string& dir) {
+InspectReport InspectSnapshot(const std::string& dir, const FamilyRegistry& families) {
   InspectReport report;
   report.dir = dir;
-  report.config = Attempt(report.problems, [&] { return ReadModelConfig(dir); });
-  const std::string tokenizer_path = (std::filesystem::path(dir) / "tokenizer.json").string();
+  auto architecture = Attempt(report.problems, [&] { return families.Read(dir); });
+  const std::string own = SnapshotFile(dir, "platen.json");
+  if (architecture) {
+    report.reading = Attempt(report.problems, [&] {
+      return ReadReadingConfig(own, (*architecture)->image_placeholder());
+    });
+    report.quantization = Attempt(report.problems, [&] { return ReadQuantizationPlan(own); });
+  }
+  const std::string tokenizer_path = SnapshotFile(dir, "tokenizer.json");
   const auto tokenizer = Attempt(report.problems, [&] { return Tokenizer::Load(tokenizer_path); });
   const auto checkpoint = Attempt(report.problems, [&] { return Checkpoint::Open(dir); });
   if (tokenizer) {
@@ -154,13 +166,14 @@ InspectReport InspectSnapshot(const std::string& dir) {
                                       .merges = tokenizer->num_merges(),
                                       .max_id = tokenizer->max_id()};
   }
-  if (report.config && tokenizer) {
-    for (Error& problem : CheckTokens(*report.config, *tokenizer, dir)) {
+  if (architecture && tokenizer) {
+    for (Error& problem : CheckTokens(**architecture, *tokenizer, dir)) {
       report.problems.push_back(std::move(problem));
     }
   }
   if (checkpoint) report.files = ListFiles(*checkpoint);
-  if (report.config && checkpoint) InspectTensors(*checkpoint, report);
+  if (architecture && checkpoint) InspectTensors(*checkpoint, **architecture, report);
+  if (architecture) report.architecture = std::move(*architecture);
   AddNotes(report);
   return report;
 }

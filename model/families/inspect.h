@@ -3,12 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "model/checkpoint/checkpoint.h"
-#include "model/families/glm_ocr/config.h"
+#include "model/families/architecture.h"
+#include "model/families/reading_config.h"
+#include "model/families/registry.h"
 #include "model/support/error.h"
 
 namespace platen {
@@ -22,14 +25,14 @@ struct TensorFamily {
 };
 
 struct TensorGroup {
-  std::string name;  // as TensorSpec::group; "unexpected" for tensors outside the architecture
+  std::string name;  // as Module::section; "unexpected" for tensors outside the architecture
   std::vector<TensorFamily> families;  // in the order of the tensor table
   int64_t count = 0;
   int64_t parameters = 0;
   int64_t bytes = 0;
 };
 
-// A table the draft head stores again.
+// A table the draft layer stores again.
 enum class StoredCopy { kAbsent, kEqual, kDifferent };
 
 struct TokenizerFacts {
@@ -48,7 +51,9 @@ struct CheckpointFile {
 // A part that could not be read is absent and has its error in `problems`.
 struct InspectReport {
   std::string dir;
-  std::optional<ModelConfig> config;
+  std::shared_ptr<const Architecture> architecture;
+  std::optional<ReadingConfig> reading;
+  std::optional<QuantizationPlan> quantization;
   std::optional<TokenizerFacts> tokenizer;
   std::vector<CheckpointFile> files;
   std::vector<TensorGroup> groups;  // empty without config or checkpoint
@@ -65,7 +70,8 @@ struct InspectReport {
 };
 
 // Reads the whole folder, weights included (NaN and infinity are problems). Does not throw Error.
-InspectReport InspectSnapshot(const std::string& dir);
+InspectReport InspectSnapshot(const std::string& dir,
+                              const FamilyRegistry& families = FamilyRegistry::BuiltIn());
 
 // The report as text for people, many lines, the last one the verdict.
 std::string FormatInspectReport(const InspectReport& report);

@@ -22,14 +22,6 @@ std::string ByteText(int64_t bytes) {
   return buffer;
 }
 
-// Shortest text that reads back as the same number.
-std::string NumberText(double value) { return nlohmann::json(value).dump(); }
-std::string NumberText(float value) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%g", static_cast<double>(value));
-  return buffer;
-}
-
 const char* CopyText(StoredCopy copy) {
   switch (copy) {
     case StoredCopy::kAbsent:
@@ -51,83 +43,57 @@ std::string Joined(const std::vector<std::string>& words, const std::string& if_
   return out.empty() ? if_empty : out;
 }
 
-void FormatConfig(const ModelConfig& config, std::ostream& out) {
-  const TextConfig& text = config.text;
-  const VisionConfig& vision = config.vision;
-  out << "text model\n"
-      << "  layers               " << text.num_layers << " + " << text.num_mtp_layers << " draft\n"
-      << "  hidden size          " << text.hidden_size << "\n"
-      << "  feed-forward size    " << text.intermediate_size << "\n"
-      << "  heads                " << text.num_heads << " query, " << text.num_kv_heads
-      << " key/value, " << text.head_dim << " wide\n"
-      << "  vocabulary           " << text.vocab_size << "\n"
-      << "  positions            " << text.max_positions << "\n"
-      << "  rope                 theta " << NumberText(text.rope_theta) << ", sections "
-      << text.mrope_section[0] << " " << text.mrope_section[1] << " " << text.mrope_section[2]
-      << "\n"
-      << "  norm epsilon         " << NumberText(text.rms_norm_eps) << "\n"
-      << "  head                 "
-      << (text.tie_word_embeddings ? "tied to the embedding" : "its own table") << "\n"
-      << "  cache per token      " << Grouped(2 * text.cache_values_per_token())
-      << " bytes in bf16, " << Grouped(4 * text.cache_values_per_token()) << " in f32\n"
-      << "vision model\n"
-      << "  blocks               " << vision.depth << "\n"
-      << "  hidden size          " << vision.hidden_size << ", " << vision.num_heads << " heads, "
-      << vision.head_dim() << " wide\n"
-      << "  feed-forward size    " << vision.intermediate_size << "\n"
-      << "  patch                " << vision.patch_size << " x " << vision.patch_size << " pixels, "
-      << vision.temporal_patch_size << " frames\n"
-      << "  rope                 theta " << NumberText(vision.rope_theta) << "\n"
-      << "  norm epsilon         " << NumberText(vision.rms_norm_eps) << "\n";
+// "  label                value".
+void FormatFact(const std::string& label, const std::string& value, std::ostream& out) {
+  constexpr size_t kWidth = 20;
+  out << "  " << label << std::string(label.size() < kWidth ? kWidth - label.size() : 0, ' ') << " "
+      << value << "\n";
 }
 
 std::string GroupText(int group) {
   return group == WeightFormat::kWholeDepth ? "whole depth" : std::to_string(group);
 }
 
-void FormatReading(const ModelConfig& config, std::ostream& out) {
-  const ImageProcessorConfig& images = config.image_processor;
-  const ReadingConfig& reading = config.reading;
-  // Sizes count every frame of a patch; a page is one image repeated.
-  const int64_t frames = images.temporal_patch_size;
-  const int64_t token_pixels = int64_t{images.factor()} * images.factor();
-  out << "images\n"
-      << "  pixels               " << Grouped(images.min_pixels / frames) << " to "
-      << Grouped(images.max_pixels / frames) << " after resizing\n"
-      << "  image tokens         up to " << Grouped(images.max_pixels / frames / token_pixels)
-      << ", one per " << images.factor() << " x " << images.factor() << " pixels\n"
-      << "reading" << (reading.present ? "" : " (no platen.json: defaults)") << "\n"
-      << "  granularity          " << GranularityName(reading.granularity) << "\n";
+void FormatReading(const ReadingConfig& reading, std::ostream& out) {
+  out << "reading" << (reading.present ? "" : " (no platen.json: defaults)") << "\n";
+  FormatFact("granularity", GranularityName(reading.granularity), out);
   if (reading.line_height > 0) {
     out << "  line crops           " << reading.line_height << " pixels high, baseline at "
         << reading.baseline << ", small letters " << reading.x_height << ", up to "
         << reading.max_width << " wide\n";
   }
   for (const auto& [task, prompt] : reading.prompts) {
-    out << "  prompt for " << task << std::string(task.size() < 10 ? 10 - task.size() : 1, ' ')
-        << nlohmann::json(prompt).dump() << "\n";
+    FormatFact("prompt for " + task, nlohmann::json(prompt).dump(), out);
   }
-  out << "  trained on scripts   " << Joined(reading.scripts, "not stated") << "\n"
-      << "  trained on tasks     " << Joined(reading.tasks, "all") << "\n"
-      << "  int8 groups          " << GroupText(config.quantization.group()) << "\n";
-  for (const auto& [pattern, group] : config.quantization.patterns()) {
+  FormatFact("trained on scripts", Joined(reading.scripts, "not stated"), out);
+  FormatFact("trained on tasks", Joined(reading.tasks, "all"), out);
+}
+
+void FormatQuantization(const QuantizationPlan& plan, std::ostream& out) {
+  FormatFact("int8 groups", GroupText(plan.group()), out);
+  for (const auto& [pattern, group] : plan.patterns()) {
     out << "    " << pattern << ": " << GroupText(group) << "\n";
   }
 }
 
 void FormatTokenizer(const InspectReport& report, std::ostream& out) {
   if (!report.tokenizer) return;
-  out << "tokenizer\n"
-      << "  tokens               " << report.tokenizer->base_tokens << " base, "
-      << report.tokenizer->added_tokens << " added, largest id " << report.tokenizer->max_id << "\n"
-      << "  merges               " << report.tokenizer->merges << "\n";
-  if (!report.config) return;
-  const SpecialTokens& tokens = report.config->tokens;
-  out << "  image ids            " << tokens.image_start << " " << tokens.image << " "
-      << tokens.image_end << " (begin, image, end)\n"
-      << "  stop ids            ";
-  for (const TokenId id : tokens.stop) out << " " << id;
-  out << "\n";
+  const TokenizerFacts& facts = *report.tokenizer;
+  out << "tokenizer\n";
+  FormatFact("tokens",
+             std::to_string(facts.base_tokens) + " base, " + std::to_string(facts.added_tokens) +
+                 " added, largest id " + std::to_string(facts.max_id),
+             out);
+  FormatFact("merges", std::to_string(facts.merges), out);
+  if (!report.architecture) return;
+  for (const auto& [label, value] : report.architecture->TokenFacts()) {
+    FormatFact(label, value, out);
+  }
+  std::string stop;
+  for (const TokenId id : report.architecture->tokens().stop) {
+    stop += (stop.empty() ? "" : " ") + std::to_string(id);
+  }
+  FormatFact("stop ids", stop, out);
 }
 
 void FormatTensors(const InspectReport& report, std::ostream& out) {
@@ -163,10 +129,14 @@ void FormatTensors(const InspectReport& report, std::ostream& out) {
 std::string FormatInspectReport(const InspectReport& report) {
   std::ostringstream out;
   out << "snapshot " << report.dir << "\n";
-  if (report.config) {
-    FormatConfig(*report.config, out);
-    FormatReading(*report.config, out);
+  if (report.architecture) {
+    for (const FactSection& section : report.architecture->Facts()) {
+      out << section.title << "\n";
+      for (const auto& [label, value] : section.facts) FormatFact(label, value, out);
+    }
   }
+  if (report.reading) FormatReading(*report.reading, out);
+  if (report.quantization) FormatQuantization(*report.quantization, out);
   FormatTokenizer(report, out);
   FormatTensors(report, out);
   for (const std::string& note : report.notes) out << "note: " << note << "\n";

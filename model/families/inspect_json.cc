@@ -8,59 +8,23 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json ConfigJson(const ModelConfig& config) {
-  const TextConfig& text = config.text;
-  const VisionConfig& vision = config.vision;
-  const ImageProcessorConfig& images = config.image_processor;
-  const ReadingConfig& reading = config.reading;
-  return {{"text",
-           {{"layers", text.num_layers},
-            {"mtp_layers", text.num_mtp_layers},
-            {"hidden_size", text.hidden_size},
-            {"intermediate_size", text.intermediate_size},
-            {"heads", text.num_heads},
-            {"kv_heads", text.num_kv_heads},
-            {"head_dim", text.head_dim},
-            {"vocab_size", text.vocab_size},
-            {"max_positions", text.max_positions},
-            {"rope_theta", text.rope_theta},
-            {"mrope_section", text.mrope_section},
-            {"rms_norm_eps", text.rms_norm_eps},
-            {"tied_head", text.tie_word_embeddings},
-            {"cache_values_per_token", text.cache_values_per_token()}}},
-          {"vision",
-           {{"depth", vision.depth},
-            {"hidden_size", vision.hidden_size},
-            {"heads", vision.num_heads},
-            {"intermediate_size", vision.intermediate_size},
-            {"patch_size", vision.patch_size},
-            {"temporal_patch_size", vision.temporal_patch_size},
-            {"rope_theta", vision.rope_theta},
-            {"rms_norm_eps", vision.rms_norm_eps}}},
-          {"tokens",
-           {{"image", config.tokens.image},
-            {"image_start", config.tokens.image_start},
-            {"image_end", config.tokens.image_end},
-            {"stop", config.tokens.stop},
-            {"pad", config.tokens.pad}}},
-          {"image_processor",
-           {{"min_pixels", images.min_pixels},
-            {"max_pixels", images.max_pixels},
-            {"mean", images.mean},
-            {"std", images.std},
-            {"rescale_factor", images.rescale_factor}}},
-          {"reading",
-           {{"from_file", reading.present},
-            {"granularity", GranularityName(reading.granularity)},
-            {"line_height", reading.line_height},
-            {"x_height", reading.x_height},
-            {"baseline", reading.baseline},
-            {"max_width", reading.max_width},
-            {"prompts", reading.prompts},
-            {"scripts", reading.scripts},
-            {"tasks", reading.tasks}}},
-          {"int8",
-           {{"group", config.quantization.group()}, {"groups", config.quantization.patterns()}}}};
+void AddReading(const InspectReport& report, Json& config) {
+  if (report.reading) {
+    const ReadingConfig& reading = *report.reading;
+    config["reading"] = {{"from_file", reading.present},
+                         {"granularity", GranularityName(reading.granularity)},
+                         {"line_height", reading.line_height},
+                         {"x_height", reading.x_height},
+                         {"baseline", reading.baseline},
+                         {"max_width", reading.max_width},
+                         {"prompts", reading.prompts},
+                         {"scripts", reading.scripts},
+                         {"tasks", reading.tasks}};
+  }
+  if (report.quantization) {
+    config["int8"] = {{"group", report.quantization->group()},
+                      {"groups", report.quantization->patterns()}};
+  }
 }
 
 Json GroupJson(const TensorGroup& group) {
@@ -112,7 +76,10 @@ std::string InspectReportJson(const InspectReport& report) {
   Json out = {{"snapshot", report.dir}, {"usable", report.usable()}};
   out["problems"] = ErrorsJson(report.problems);
   out["notes"] = report.notes;
-  if (report.config) out["config"] = ConfigJson(*report.config);
+  if (report.architecture) {
+    out["config"] = report.architecture->ConfigJson();
+    AddReading(report, out["config"]);
+  }
   if (report.tokenizer) {
     out["tokenizer"] = {{"base_tokens", report.tokenizer->base_tokens},
                         {"added_tokens", report.tokenizer->added_tokens},

@@ -2,12 +2,9 @@
 #pragma once
 
 #include <memory>
-#include <optional>
+#include <string>
 
 #include "model/checkpoint/packed_weights.h"
-#include "model/families/glm_ocr/decoder.h"
-#include "model/families/glm_ocr/mtp.h"
-#include "model/families/glm_ocr/vision.h"
 #include "model/families/snapshot.h"
 
 namespace platen {
@@ -24,31 +21,32 @@ class Model {
   Model& operator=(const Model&) = delete;
 
   const Snapshot& snapshot() const { return *snapshot_; }
-  const ModelConfig& config() const { return snapshot_->config; }
+  const Architecture& architecture() const { return *snapshot_->architecture; }
   const Tokenizer& tokenizer() const { return snapshot_->tokenizer; }
   Precision precision() const { return precision_; }
   VisionAttention vision_attention() const { return vision_attention_; }
   const KernelTable& kernels() const { return kernels_; }
-  const VisionWeights& vision_weights() const { return loaded_.weights.vision; }
-  const TextWeights& text_weights() const { return loaded_.weights.text; }
-  const VisionEncoder& vision() const { return vision_; }
-  const Decoder& decoder() const { return decoder_; }
+  // Every module with its loaded weights.
+  const ModuleTable& modules() const { return parts_.modules; }
+  const TextModel& text() const { return *parts_.text; }
+  const VisionModel* vision() const { return parts_.vision.get(); }  // nullptr: text only
+  const DraftModel* draft() const { return parts_.draft.get(); }     // nullptr: no draft layer
   // The file the weights are mapped from; empty: they were packed into memory.
   const std::string& packed_path() const { return loaded_.packed_path; }
   // WeightsHash of the snapshot: known from the packed file, else computed, which reads all
   // weights.
   std::string ContentHash() const;
-  const MtpLayer* mtp() const { return mtp_ ? &*mtp_ : nullptr; }  // nullptr: plain decoding only
 
  private:
   std::unique_ptr<const Snapshot> snapshot_;
   const KernelTable& kernels_;
   Precision precision_;
   VisionAttention vision_attention_;
+  ModelParts parts_;
   LoadedWeights loaded_;
-  VisionEncoder vision_;
-  Decoder decoder_;
-  std::optional<MtpLayer> mtp_;
 };
+
+// The encoder of a model that must read images. Throws Error(kModel) if it reads text only.
+const VisionModel& RequireVision(const Model& model);
 
 }  // namespace platen

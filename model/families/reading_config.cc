@@ -52,15 +52,17 @@ void ReadLineGeometry(const JsonObject& root, ReadingConfig& out) {
   }
 }
 
-void ReadPrompts(const JsonObject& prompts, ReadingConfig& out) {
+void ReadPrompts(const JsonObject& prompts, std::string_view image_placeholder,
+                 ReadingConfig& out) {
   prompts.RefuseUnknownKeys({"text", "table", "formula"});
   for (auto& [task, prompt] : out.prompts) {
     if (!prompts.Has(task)) continue;
     prompt = prompts.String(task, kMaxPromptBytes);
     if (prompt.empty()) prompts.Fail(task, "must not be empty");
     // BuildPrompt adds the image tokens itself.
-    if (prompt.find("<|image|>") != std::string::npos) {
-      prompts.Fail(task, "must not contain <|image|>; the image comes before the prompt");
+    if (!image_placeholder.empty() && prompt.find(image_placeholder) != std::string::npos) {
+      prompts.Fail(task, "must not contain " + std::string(image_placeholder) +
+                             "; the image comes before the prompt");
     }
   }
 }
@@ -86,7 +88,7 @@ const char* GranularityName(ReadingConfig::Granularity granularity) {
   return "";
 }
 
-ReadingConfig ReadReadingConfig(const std::string& path) {
+ReadingConfig ReadReadingConfig(const std::string& path, std::string_view image_placeholder) {
   ReadingConfig out;
   out.prompts = StandardPrompts();
   std::error_code ignored;
@@ -100,7 +102,7 @@ ReadingConfig ReadReadingConfig(const std::string& path) {
   out.states_granularity = root.Has("granularity");
   if (out.states_granularity) out.granularity = ReadGranularity(root);
   ReadLineGeometry(root, out);
-  if (root.Has("prompts")) ReadPrompts(root.Object("prompts"), out);
+  if (root.Has("prompts")) ReadPrompts(root.Object("prompts"), image_placeholder, out);
   if (root.Has("scripts")) out.scripts = root.Strings("scripts", kMaxScripts);
   if (root.Has("tasks")) {
     out.tasks = root.Strings("tasks", out.prompts.size());

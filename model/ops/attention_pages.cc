@@ -64,8 +64,8 @@ void Transpose(const std::byte* x, int64_t x_stride, int rows, int columns, std:
 void WriteKeysF32(const PageShape& shape, const TokenRows& rows, float* keys) {
   constexpr int64_t kFloat = sizeof(float);
   Transpose(reinterpret_cast<const std::byte*>(rows.x), rows.stride * kFloat, rows.count,
-            shape.head_dim, reinterpret_cast<std::byte*>(keys), shape.tokens * kFloat);
-  for (int row = shape.head_dim; row < shape.key_rows; ++row) {
+            shape.key_width, reinterpret_cast<std::byte*>(keys), shape.tokens * kFloat);
+  for (int row = shape.key_width; row < shape.key_rows; ++row) {
     std::fill_n(keys + int64_t{row} * shape.tokens, rows.count, 0.0F);
   }
 }
@@ -77,7 +77,7 @@ void WriteKeysBf16(const KernelTable& kernels, const PageShape& shape, const Tok
   uint16_t together[kTokensAtOnce * kMaxHeadDim];
   const int d = shape.key_rows;
   for (int i = 0; i < rows.count; ++i) {
-    Round(kernels, rows.x + i * rows.stride, shape.head_dim, d, together + i * d);
+    Round(kernels, rows.x + i * rows.stride, shape.key_width, d, together + i * d);
   }
   Transpose(reinterpret_cast<const std::byte*>(together), d / 2 * kPair, rows.count, d / 2,
             reinterpret_cast<std::byte*>(keys), shape.tokens * kPair);
@@ -87,7 +87,7 @@ void WriteKeysBf16(const KernelTable& kernels, const PageShape& shape, const Tok
 void WriteValueBf16(const KernelTable& kernels, const PageShape& shape, int place, const float* x,
                     uint16_t* values) {
   uint16_t rounded[kMaxHeadDim];
-  Round(kernels, x, shape.head_dim, shape.value_stride, rounded);
+  Round(kernels, x, shape.value_width, shape.value_stride, rounded);
   values += int64_t{place / 2} * shape.value_stride * 2 + place % 2;
   for (int d = 0; d < shape.value_stride; ++d) values[d * 2] = rounded[d];
 }
@@ -96,8 +96,8 @@ void WriteValueBf16(const KernelTable& kernels, const PageShape& shape, int plac
 void WriteValuePairBf16(const KernelTable& kernels, const PageShape& shape, int place,
                         const float* x, int64_t stride, uint16_t* values) {
   uint16_t even[kMaxHeadDim], odd[kMaxHeadDim];
-  Round(kernels, x, shape.head_dim, shape.value_stride, even);
-  Round(kernels, x + stride, shape.head_dim, shape.value_stride, odd);
+  Round(kernels, x, shape.value_width, shape.value_stride, even);
+  Round(kernels, x + stride, shape.value_width, shape.value_stride, odd);
   values += int64_t{place} * shape.value_stride;
   for (int d = 0; d < shape.value_stride; ++d) {
     values[d * 2] = even[d];
@@ -108,8 +108,8 @@ void WriteValuePairBf16(const KernelTable& kernels, const PageShape& shape, int 
 void WriteValuesF32(const PageShape& shape, int place, const TokenRows& rows, float* values) {
   for (int i = 0; i < rows.count; ++i) {
     float* row = values + int64_t{place + i} * shape.value_stride;
-    std::copy_n(rows.x + i * rows.stride, shape.head_dim, row);
-    std::fill(row + shape.head_dim, row + shape.value_stride, 0.0F);
+    std::copy_n(rows.x + i * rows.stride, shape.value_width, row);
+    std::fill(row + shape.value_width, row + shape.value_stride, 0.0F);
   }
 }
 

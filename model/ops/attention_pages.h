@@ -8,20 +8,21 @@
 namespace platen {
 
 // A page holds `tokens` keys (key_rows x tokens) and as many values (tokens x value_stride), see
-// AttentionJob. Rows and columns beyond head_dim are zero.
+// AttentionJob. Rows beyond key_width and columns beyond value_width are zero.
 struct PageShape {
   KvType type = KvType::kF32;
   int tokens = 0;
-  int head_dim = 0;
-  int key_rows = 0;      // >= head_dim
-  int value_stride = 0;  // >= head_dim
+  int key_width = 0;     // values of a key
+  int value_width = 0;   // values of a value
+  int key_rows = 0;      // >= key_width
+  int value_stride = 0;  // >= value_width
 
   int64_t value_size() const { return type == KvType::kF32 ? 4 : 2; }
   int64_t key_bytes() const { return int64_t{key_rows} * tokens * value_size(); }
   int64_t value_bytes() const { return int64_t{value_stride} * tokens * value_size(); }
 };
 
-// Rows [count][head_dim] of consecutive tokens, `stride` floats apart.
+// Rows [count][width] of consecutive tokens, `stride` floats apart.
 struct TokenRows {
   const float* x = nullptr;
   int64_t stride = 0;

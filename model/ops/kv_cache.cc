@@ -16,27 +16,38 @@
 namespace platen {
 namespace {
 
-// The pages of one KV head.
-PageShape ShapeOf(const TextConfig& config, KvType type, int block_tokens) {
+// The pages of one head of a plane.
+PageShape PagesOf(const CachePlane& plane, KvType type, int block_tokens) {
   return {.type = type,
           .tokens = block_tokens,
-          .head_dim = config.head_dim,
-          .key_rows = config.head_dim,
-          .value_stride = (config.head_dim + kLanes - 1) / kLanes * kLanes};
+          .key_width = plane.key_width,
+          .value_width = plane.value_width,
+          .key_rows = plane.key_width,
+          .value_stride = static_cast<int>(CeilDiv(plane.value_width, kLanes)) * kLanes};
 }
+
+int64_t HeadBytes(const PageShape& pages) { return pages.key_bytes() + pages.value_bytes(); }
 
 }  // namespace
 
-int64_t KvPool::TokenBytes(const TextConfig& config, KvType type) {
-  const PageShape shape = ShapeOf(config, type, 1);
-  return (shape.key_bytes() + shape.value_bytes()) * config.num_kv_heads *
-         (config.num_layers + config.num_mtp_layers);
+int64_t KvPool::TokenBytes(const CacheShape& shape, KvType type) {
+  int64_t bytes = 0;
+  for (const CachePlane& plane : shape.planes) {
+    bytes += HeadBytes(PagesOf(plane, type, 1)) * plane.heads;
+  }
+  return bytes;
 }
 
-KvPool::KvPool(const TextConfig& config, KvType type, int block_tokens, int64_t bytes)
-    : shape_(ShapeOf(config, type, block_tokens)),
-      num_heads_(config.num_kv_heads),
-      block_bytes_(block_tokens * TokenBytes(config, type)) {
+KvPool::KvPool(const CacheShape& shape, KvType type, int block_tokens, int64_t bytes)
+    : type_(type),
+      block_tokens_(block_tokens),
+      block_bytes_(block_tokens * TokenBytes(shape, type)) {
+  int64_t offset = 0;
+  for (const CachePlane& plane : shape.planes) {
+    planes_.push_back({PagesOf(plane, type, block_tokens), plane.heads, offset});
+    offset += HeadBytes(planes_.back().pages) * plane.heads;
+  }
+  assert(offset == block_bytes_);
   assert(block_tokens % kLanes == 0 && kKeySplit % block_tokens == 0);
   total_blocks_ = std::clamp<int64_t>(bytes / block_bytes_, 1, std::numeric_limits<BlockId>::max());
   const auto size = static_cast<size_t>(total_blocks_ * block_bytes_);
@@ -80,32 +91,34 @@ void KvPool::Release(BlockTable& table) noexcept {
   table.clear();
 }
 
-std::byte* KvPool::KeyTile(BlockId block, int layer, int head) const {
-  assert(block >= 0 && block < total_blocks_ && head < num_heads_);
-  const int64_t layer_bytes = num_heads_ * (shape_.key_bytes() + shape_.value_bytes());
-  return memory_ + block * block_bytes_ + layer * layer_bytes + head * shape_.key_bytes();
+std::byte* KvPool::KeyTile(BlockId block, int plane, int head) const {
+  const Plane& p = planes_[static_cast<size_t>(plane)];
+  assert(block >= 0 && block < total_blocks_ && head < p.num_heads);
+  return memory_ + block * block_bytes_ + p.offset + head * p.pages.key_bytes();
 }
 
-std::byte* KvPool::ValueTile(BlockId block, int layer, int head) const {
-  return KeyTile(block, layer, 0) + num_heads_ * shape_.key_bytes() + head * shape_.value_bytes();
+std::byte* KvPool::ValueTile(BlockId block, int plane, int head) const {
+  const Plane& p = planes_[static_cast<size_t>(plane)];
+  return KeyTile(block, plane, 0) + p.num_heads * p.pages.key_bytes() +
+         head * p.pages.value_bytes();
 }
 
-const void* KvPool::Keys(BlockId block, int layer, int head) const {
-  return KeyTile(block, layer, head);
+const void* KvPool::Keys(BlockId block, int plane, int head) const {
+  return KeyTile(block, plane, head);
 }
 
-const void* KvPool::Values(BlockId block, int layer, int head) const {
-  return ValueTile(block, layer, head);
+const void* KvPool::Values(BlockId block, int plane, int head) const {
+  return ValueTile(block, plane, head);
 }
 
-void KvPool::WriteKeys(const KernelTable& kernels, BlockId block, int layer, int head, int place,
-                       const TokenRows& rows) const {
-  platen::WriteKeys(kernels, shape_, place, rows, KeyTile(block, layer, head));
+void KvPool::WriteKeys(const KernelTable& kernels, BlockId block, int plane, int head, int first,
+                       const TokenRows& rows) {
+  platen::WriteKeys(kernels, pages(plane), first, rows, KeyTile(block, plane, head));
 }
 
-void KvPool::WriteValues(const KernelTable& kernels, BlockId block, int layer, int head, int place,
-                         const TokenRows& rows) const {
-  platen::WriteValues(kernels, shape_, place, rows, ValueTile(block, layer, head));
+void KvPool::WriteValues(const KernelTable& kernels, BlockId block, int plane, int head, int first,
+                         const TokenRows& rows) {
+  platen::WriteValues(kernels, pages(plane), first, rows, ValueTile(block, plane, head));
 }
 
 int64_t KvPool::free_blocks() const {

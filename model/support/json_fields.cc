@@ -1,6 +1,7 @@
 #include "model/support/json_fields.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "model/support/edit_distance.h"
@@ -110,6 +111,19 @@ json ParseJson(std::string_view text, const std::string& file, uint64_t base_off
   GuardedBuilder builder(text, file, base_offset);
   json::sax_parse(text.begin(), text.end(), &builder);
   return builder.Take();
+}
+
+std::string SnapshotFile(const std::string& snapshot_dir, const char* name) {
+  return (std::filesystem::path(snapshot_dir) / name).string();
+}
+
+std::string SiblingFile(const std::string& path, const char* name) {
+  return std::filesystem::path(path).replace_filename(name).string();
+}
+
+bool FileExists(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
 }
 
 json ReadJsonFile(const std::string& path, size_t max_bytes) {

@@ -1,5 +1,5 @@
 // Reading JSON that comes from outside: parsing with limits, and getters that check type and range.
-// Private to this folder's sources: public headers stay free of the JSON library.
+// For source files: headers that others include stay free of the JSON library.
 //
 // Every failure is an Error(kModel) naming the file and the field ("text_config.hidden_size").
 #pragma once
@@ -21,6 +21,11 @@ inline constexpr int kMaxJsonDepth = 64;
 // error names line and column if that is 0, else the offset in the file. Besides syntax errors,
 // duplicate keys and deep nesting are refused.
 nlohmann::json ParseJson(std::string_view text, const std::string& file, uint64_t base_offset = 0);
+
+// The path of a file of a snapshot folder, of a file beside another, and whether there is one.
+std::string SnapshotFile(const std::string& snapshot_dir, const char* name);
+std::string SiblingFile(const std::string& path, const char* name);
+bool FileExists(const std::string& path);
 
 // ParseJson of a whole file of at most `max_bytes`.
 nlohmann::json ReadJsonFile(const std::string& path, size_t max_bytes);

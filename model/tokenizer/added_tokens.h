@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/families/glm_ocr/config.h"
+#include "model/support/token_id.h"
 
 namespace platen {
 

@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "model/families/glm_ocr/config.h"
+#include "model/support/token_id.h"
 
 namespace platen {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/families/glm_ocr/config.h"
+#include "model/support/token_id.h"
 
 namespace platen {
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "model/families/glm_ocr/config.h"
+#include "model/families/reading_config.h"
 #include "model/support/image.h"
 
 namespace platen {

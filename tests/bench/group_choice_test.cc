@@ -5,8 +5,6 @@
 
 #include <cmath>
 
-#include "model/families/glm_ocr/linears.h"
-#include "model/families/glm_ocr/product_names.h"
 #include "tests/support/npy.h"
 
 namespace platen {
@@ -56,14 +54,14 @@ class GroupsOfTheBundledModel : public ::testing::Test {
         std::make_unique<Snapshot>(LoadSnapshot(testing::SourcePath("assets/platen-mini")));
     QuantizationPlan plan;
     plan.set_group(group);
-    snapshot->config.quantization = plan;
+    snapshot->quantization = plan;
     return std::make_unique<Model>(std::move(snapshot), BestKernels(), precision);
   }
 
   // One region of random pixels.
   static PageReading Read(const Model& model) {
     PageReaderOptions options;
-    options.reading = model.config().reading;
+    options.reading = model.snapshot().reading;
     options.max_new_tokens = 5;
     options.kv_cache_bytes = 1 << 24;
     PageLayout layout;
@@ -107,24 +105,22 @@ TEST_F(GroupsOfTheBundledModel, SmallerGroupsAreCloserToF32) {
   EXPECT_TRUE(grew);
 }
 
-TEST_F(GroupsOfTheBundledModel, EveryProductButTheDraftLayersIsSampled) {
+TEST_F(GroupsOfTheBundledModel, EveryLinearButTheDraftLayersIsSampled) {
   const auto f32 = Load(Precision::kF32, 256);
   ActivationSamples samples(*f32);
   samples.AddPage(Read(*f32));
-  const std::vector<NamedLinear> linears = ListLinears(*f32);
-  const std::string draft =
-      "model.language_model.layers." + std::to_string(f32->config().text.num_layers) + ".";
-  for (size_t i = 0; i < linears.size(); ++i) {
-    EXPECT_EQ(samples.Rows(i).rows > 0, !linears[i].name.starts_with(draft)) << linears[i].name;
-    EXPECT_LE(samples.Rows(i).rows, 512);
+  for (const Module& module : f32->modules().modules()) {
+    if (!module.is_linear()) continue;
+    const ConstMatView rows = samples.Rows(*module.linear());
+    EXPECT_EQ(rows.rows > 0, module.rows_of != RowsOf::kDraft) << module.name;
+    EXPECT_LE(rows.rows, 512);
   }
 }
 
 // The plan of a snapshot decides how its weights are packed.
 TEST_F(GroupsOfTheBundledModel, ThePlanReachesTheWeights) {
-  const size_t coarse = ListLinears(*Load(Precision::kInt8, 512))[1].linear->bytes();
-  const size_t fine = ListLinears(*Load(Precision::kInt8, 64))[1].linear->bytes();
-  EXPECT_GT(fine, coarse);
+  EXPECT_GT(Load(Precision::kInt8, 64)->modules().PackedBytes(),
+            Load(Precision::kInt8, 512)->modules().PackedBytes());
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "bench/page_bench.h"
 #include "model/engine/forward.h"
 #include "model/engine/sequence.h"
+#include "model/families/glm_ocr/architecture.h"
 #include "model/families/model.h"
 #include "model/ops/work_observer.h"
 
@@ -42,8 +43,7 @@ const Model& Mini() {
 
 std::unique_ptr<Sequence> Prepare(const Engine& engine, int width, int height) {
   Request request;
-  request.images.push_back(
-      ImageProcessor(Mini().config().image_processor).Prepare(SyntheticImage(1, width, height)));
+  request.images.push_back(Mini().vision()->Prepare(SyntheticImage(1, width, height)));
   request.task_text = "Text Recognition:";
   request.max_new_tokens = 5;
   request.ignore_stop = true;
@@ -58,23 +58,23 @@ TEST(OperationsTest, LinearWorkIsWhatTheEngineMultiplies) {
   const std::vector<Sequence*> batch = {first.get(), second.get()};
   const std::vector<int64_t> patches = {4 * 2, 10 * 6};
   const std::vector<int64_t> prompts = {first->prompt_len(), second->prompt_len()};
-  const ModelConfig& config = Mini().config();
+  const ModelCounts counts = CountsOf(Mini().architecture());
 
   GemmCounter counter;
   engine.EncodeImages(batch);
-  EXPECT_EQ(VisionWork(config, patches, Precision::kInt8).linear, counter.Take());
+  EXPECT_EQ(VisionWork(counts, patches, Precision::kInt8).linear, counter.Take());
   for (Sequence* s : batch) ASSERT_TRUE(engine.TryReserve(*s));
   engine.Prefill(batch);
-  EXPECT_EQ(PrefillWork(config, prompts, Precision::kInt8).linear, counter.Take());
+  EXPECT_EQ(PrefillWork(counts, prompts, Precision::kInt8).linear, counter.Take());
   engine.Submit(std::move(first));
   engine.Submit(std::move(second));
   engine.Step();
-  EXPECT_EQ(DecodeWork(config, prompts, Precision::kInt8).linear, counter.Take());
+  EXPECT_EQ(DecodeWork(counts, prompts, Precision::kInt8).linear, counter.Take());
 }
 
 // A model so small that its sums can be done by hand.
-ModelConfig TinyConfig() {
-  ModelConfig config;
+ModelCounts TinyModel() {
+  glm_ocr::Config config;
   config.text.vocab_size = 10;
   config.text.hidden_size = 4;
   config.text.intermediate_size = 8;
@@ -89,8 +89,9 @@ ModelConfig TinyConfig() {
   config.vision.intermediate_size = 16;
   config.vision.patch_size = 2;
   config.vision.temporal_patch_size = 2;
+  config.vision.spatial_merge_size = 2;
   config.vision.out_hidden_size = 4;
-  return config;
+  return CountsOf(glm_ocr::GlmOcr(config, "config.json"));
 }
 
 // Query-key pairs of one head, counted one by one; each costs a product of two vectors of `dim` and
@@ -105,34 +106,34 @@ double PairsTimesWork(int64_t queries, int64_t first_context, bool causal, int64
 }
 
 TEST(OperationsTest, AttentionWorkIsEveryPairOnce) {
-  const ModelConfig config = TinyConfig();
+  const ModelCounts counts = TinyModel();
   const Work bf16 =
-      VisionWork(config, std::vector<int64_t>{4, 12}, Precision::kF32, VisionAttention::kBf16);
+      VisionWork(counts, std::vector<int64_t>{4, 12}, Precision::kF32, VisionAttention::kBf16);
   EXPECT_EQ(bf16.attention, 0);
   EXPECT_EQ(bf16.bf16_attention,
-            VisionWork(config, std::vector<int64_t>{4, 12}, Precision::kF32).attention);
-  EXPECT_EQ(VisionWork(config, std::vector<int64_t>{4, 12}, Precision::kF32).attention,
+            VisionWork(counts, std::vector<int64_t>{4, 12}, Precision::kF32).attention);
+  EXPECT_EQ(VisionWork(counts, std::vector<int64_t>{4, 12}, Precision::kF32).attention,
             3 * 2 * (PairsTimesWork(4, 4, false, 4) + PairsTimesWork(12, 12, false, 4)));
-  EXPECT_EQ(PrefillWork(config, std::vector<int64_t>{5, 1}, Precision::kF32).attention,
+  EXPECT_EQ(PrefillWork(counts, std::vector<int64_t>{5, 1}, Precision::kF32).attention,
             2 * 2 * (PairsTimesWork(5, 1, true, 16) + PairsTimesWork(1, 1, true, 16)));
-  EXPECT_EQ(DecodeWork(config, std::vector<int64_t>{7, 3}, Precision::kF32).attention,
+  EXPECT_EQ(DecodeWork(counts, std::vector<int64_t>{7, 3}, Precision::kF32).attention,
             2 * 2 * (PairsTimesWork(1, 7, false, 16) + PairsTimesWork(1, 3, false, 16)));
 }
 
 TEST(OperationsTest, EveryWeightAndEveryCachedTokenIsReadOnce) {
-  const ModelConfig config = TinyConfig();
+  const ModelCounts counts = TinyModel();
   // Per layer: qkv 4 x (32 + 2 x 16), output 32 x 4, gate, up and down 3 x 4 x 8; head 4 x 10.
   const double text = 2 * (4 * 64 + 32 * 4 + 3 * 4 * 8) + 4 * 10;
   const std::vector<int64_t> contexts = {7, 3};
-  EXPECT_EQ(PrefillWork(config, contexts, Precision::kInt8).bytes, text);
-  EXPECT_EQ(PrefillWork(config, contexts, Precision::kF32).bytes, 4 * text);
+  EXPECT_EQ(PrefillWork(counts, contexts, Precision::kInt8).bytes, text);
+  EXPECT_EQ(PrefillWork(counts, contexts, Precision::kF32).bytes, 4 * text);
   // The cache of the draft layer is not read: two layers of three.
-  const auto token = static_cast<double>(KvPool::TokenBytes(config.text, KvType::kBf16)) * 2 / 3;
-  EXPECT_DOUBLE_EQ(DecodeWork(config, contexts, Precision::kInt8).bytes, text + 10 * token);
+  const auto token = static_cast<double>(KvPool::TokenBytes(counts.cache, KvType::kBf16));
+  EXPECT_DOUBLE_EQ(DecodeWork(counts, contexts, Precision::kInt8).bytes, text + 10 * token);
   // Patches 24 x 8; per block qkv and output 4 x 8 x 8, SwiGLU 3 x 8 x 16; then four patches to a
   // token 32 x 4, 4 x 4, SwiGLU 3 x 4 x 12.
   const double vision = 24 * 8 + 3 * (4 * 64 + 3 * 8 * 16) + 32 * 4 + 16 + 3 * 4 * 12;
-  EXPECT_EQ(VisionWork(config, std::vector<int64_t>{4}, Precision::kInt8).bytes, vision);
+  EXPECT_EQ(VisionWork(counts, std::vector<int64_t>{4}, Precision::kInt8).bytes, vision);
 }
 
 TEST(OperationsTest, TheLimitIsTheSlowerOfComputingAndReading) {
@@ -157,7 +158,7 @@ TEST(OperationsTest, TheLimitIsTheSlowerOfComputingAndReading) {
 }
 
 TEST(PageLimitTest, StepsThatPagesShareReadTheWeightsOnce) {
-  const ModelConfig config = TinyConfig();
+  const ModelCounts counts = TinyModel();
   PageShape shape;
   shape.patches = {4, 4};
   shape.prompts = {5, 6};
@@ -165,12 +166,12 @@ TEST(PageLimitTest, StepsThatPagesShareReadTheWeightsOnce) {
   Peaks peaks;
   peaks.int8_gops = peaks.f32_gflops = 1e6;  // reading alone counts
   peaks.dram_gbytes_per_s = 1;
-  const double alone = LimitOfPage(config, shape, 2, peaks, Precision::kInt8).decode.memory_s;
-  const double shared = LimitOfPage(config, shape, 1, peaks, Precision::kInt8).decode.memory_s;
-  const Work first = DecodeWork(config, std::vector<int64_t>{6, 7}, Precision::kInt8);
-  const Work second = DecodeWork(config, std::vector<int64_t>{7, 8}, Precision::kInt8);
+  const double alone = LimitOfPage(counts, shape, 2, peaks, Precision::kInt8).decode.memory_s;
+  const double shared = LimitOfPage(counts, shape, 1, peaks, Precision::kInt8).decode.memory_s;
+  const Work first = DecodeWork(counts, std::vector<int64_t>{6, 7}, Precision::kInt8);
+  const Work second = DecodeWork(counts, std::vector<int64_t>{7, 8}, Precision::kInt8);
   EXPECT_DOUBLE_EQ(alone, 1e-9 * (first.bytes + second.bytes));
-  EXPECT_DOUBLE_EQ(alone - shared, 1e-9 * DecodeWork(config, {}, Precision::kInt8).bytes);
+  EXPECT_DOUBLE_EQ(alone - shared, 1e-9 * DecodeWork(counts, {}, Precision::kInt8).bytes);
 }
 
 TEST(PageShapeTest, AtOneHundredAndFiftyDpiAPageIsTheFixedWorkload) {

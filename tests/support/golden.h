@@ -59,10 +59,9 @@ struct GoldenCase {
 
 // The request of a case in cases/SNAPSHOT/CASE.
 inline Request GoldenRequest(const Model& model, const GoldenCase& golden) {
-  const ImageProcessor processor(model.config().image_processor);
   Request request;
   for (const auto& file : golden.json["images"]) {
-    request.images.push_back(processor.Prepare(GoldenImage(file.get<std::string>())));
+    request.images.push_back(model.vision()->Prepare(GoldenImage(file.get<std::string>())));
   }
   request.task_text = golden.json["text"].get<std::string>();
   return request;

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "tests/support/glm_ocr.h"
+
 namespace platen::testing {
 namespace {
 
@@ -47,7 +49,7 @@ Row Attend(const Row& q, const Rows& k, const Rows& v, size_t visible) {
 
 }  // namespace
 
-PlainModel::PlainModel(const Snapshot& snapshot) : snapshot_(snapshot) {
+PlainModel::PlainModel(const Snapshot& snapshot) : config_(GlmConfig(snapshot)) {
   for (const auto& [name, stored] : snapshot.checkpoint.tensors()) {
     std::vector<float> values(static_cast<size_t>(stored.num_elements()));
     WidenToF32(stored, values);
@@ -76,7 +78,7 @@ Row PlainModel::Rms(const std::string& name, const Row& x, double eps) const {
 }
 
 Rows PlainModel::Vision(const std::vector<float>& patches, PatchGrid grid) const {
-  const VisionConfig& c = snapshot_.config.vision;
+  const glm_ocr::VisionConfig& c = config_.vision;
   const auto heads = static_cast<size_t>(c.num_heads);
   const auto d = static_cast<size_t>(c.head_dim());
   const auto width = static_cast<size_t>(c.hidden_size);
@@ -161,14 +163,14 @@ Rows PlainModel::Vision(const std::vector<float>& patches, PatchGrid grid) const
 }
 
 Row PlainModel::Embedding(TokenId id) const {
-  const auto width = static_cast<size_t>(snapshot_.config.text.hidden_size);
+  const auto width = static_cast<size_t>(config_.text.hidden_size);
   return Slice(T("model.language_model.embed_tokens.weight").values,
                static_cast<size_t>(id) * width, width);
 }
 
 Rows PlainModel::DecoderLayer(int layer, Rows x,
                               const std::array<std::vector<int32_t>, 3>& positions) const {
-  const TextConfig& c = snapshot_.config.text;
+  const glm_ocr::TextConfig& c = config_.text;
   const auto heads = static_cast<size_t>(c.num_heads);
   const auto kv_heads = static_cast<size_t>(c.num_kv_heads);
   const auto d = static_cast<size_t>(c.head_dim);
@@ -226,25 +228,24 @@ Rows PlainModel::Hidden(const std::vector<TokenId>& ids,
   size_t image_row = 0;
   for (const TokenId id : ids) {
     // Beyond the prompt's images an image token is a generated token like any other.
-    const bool image = id == snapshot_.config.tokens.image && image_row < images.size();
+    const bool image = id == config_.image_tokens.image && image_row < images.size();
     x.push_back(image ? images[image_row++] : Embedding(id));
   }
-  for (int layer = 0; layer < snapshot_.config.text.num_layers; ++layer) {
+  for (int layer = 0; layer < config_.text.num_layers; ++layer) {
     x = DecoderLayer(layer, std::move(x), positions);
   }
-  for (Row& row : x)
-    row = Rms("model.language_model.norm", row, snapshot_.config.text.rms_norm_eps);
+  for (Row& row : x) row = Rms("model.language_model.norm", row, config_.text.rms_norm_eps);
   return x;
 }
 
 Row PlainModel::Logits(const Row& hidden) const {
-  if (!snapshot_.config.text.tie_word_embeddings) return Linear("lm_head", hidden);
+  if (!config_.text.tie_word_embeddings) return Linear("lm_head", hidden);
   return Linear("model.language_model.embed_tokens", hidden);
 }
 
 Rows PlainModel::Draft(const Rows& hidden, const std::vector<TokenId>& next_tokens,
                        const std::array<std::vector<int32_t>, 3>& positions) const {
-  const TextConfig& c = snapshot_.config.text;
+  const glm_ocr::TextConfig& c = config_.text;
   const std::string p = "model.language_model.layers." + std::to_string(c.num_layers) + ".";
   Rows z;
   for (size_t i = 0; i < hidden.size(); ++i) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "model/families/glm_ocr/image_processor.h"
+#include "model/families/glm_ocr/config.h"
 #include "model/families/snapshot.h"
 
 namespace platen::testing {
@@ -46,7 +46,7 @@ class PlainModel {
   Rows DecoderLayer(int layer, Rows x, const std::array<std::vector<int32_t>, 3>& positions) const;
   Row Embedding(TokenId id) const;
 
-  const Snapshot& snapshot_;
+  const glm_ocr::Config& config_;
   std::map<std::string, Tensor> tensors_;
 };
 

@@ -7,7 +7,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "model/families/snapshot.h"
+#include "model/checkpoint/tensor_check.h"
+#include "model/families/registry.h"
 #include "tests/support/npy.h"
 
 namespace platen::testing {
@@ -104,11 +105,10 @@ RandomSizes DrawSizes(std::mt19937_64& rng) {
   return s;
 }
 
-void WriteRandomSnapshot(const std::string& dir, const RandomSizes& sizes, std::mt19937_64& rng) {
-  WriteConfig(dir, sizes);
+void WriteRandomWeights(const std::string& dir, const ModuleTable& modules, std::mt19937_64& rng) {
   nlohmann::json header;
   std::vector<float> data;
-  for (const TensorSpec& spec : RequiredTensors(ReadModelConfig(dir))) {
+  for (const auto& [spec, section] : RequiredTensors(modules)) {
     const std::vector<float> values = RandomWeights(spec, rng);
     const size_t begin = data.size() * sizeof(float);
     data.insert(data.end(), values.begin(), values.end());
@@ -125,6 +125,11 @@ void WriteRandomSnapshot(const std::string& dir, const RandomSizes& sizes, std::
   out.write(reinterpret_cast<const char*>(data.data()),
             static_cast<std::streamsize>(data.size() * sizeof(float)));
   if (!out) throw std::runtime_error("cannot write weights in " + dir);
+}
+
+void WriteRandomSnapshot(const std::string& dir, const RandomSizes& sizes, std::mt19937_64& rng) {
+  WriteConfig(dir, sizes);
+  WriteRandomWeights(dir, FamilyRegistry::BuiltIn().Read(dir)->Modules(), rng);
 }
 
 TemporaryFolder::TemporaryFolder() {

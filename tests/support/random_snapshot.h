@@ -6,6 +6,8 @@
 #include <random>
 #include <string>
 
+#include "model/checkpoint/module_table.h"
+
 namespace platen::testing {
 
 // Sizes a random legal configuration may vary.
@@ -23,6 +25,9 @@ struct RandomSizes {
 // Legal sizes drawn from `rng`: head sizes that are no multiple of a vector, one or several KV
 // heads, uneven sections, with and without MTP layer and tied head.
 RandomSizes DrawSizes(std::mt19937_64& rng);
+
+// Writes model.safetensors with F32 tensors for every module of the table. Weights come from `rng`.
+void WriteRandomWeights(const std::string& dir, const ModuleTable& modules, std::mt19937_64& rng);
 
 // Writes config, tokenizer (that of golden snapshot tiny-a) and F32 weights into `dir`, which must
 // exist. Weights come from `rng`.

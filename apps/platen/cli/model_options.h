@@ -3,7 +3,7 @@
 
 #include "apps/platen/cli/option_table.h"
 #include "apps/platen/cli/settings.h"
-#include "model/families/glm_ocr/vision.h"
+#include "model/families/vision_model.h"
 #include "model/kernels/kernels.h"
 #include "model/ops/linear.h"
 

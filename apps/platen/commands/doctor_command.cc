@@ -210,8 +210,9 @@ bool PrintPoppler() {
 void PrintPacked(const Settings& settings, const Snapshot& snapshot) {
   using Kind = PackedState::Kind;
   const Precision precision = PrecisionNamed(settings.Text("precision"));
+  const ModuleTable modules = snapshot.Modules();
   for (const std::string& path : PackedPaths(settings, snapshot.dir, precision)) {
-    const PackedState state = StateOfPacked(path, snapshot, precision);
+    const PackedState state = StateOfPacked(path, {modules, snapshot.checkpoint, precision});
     if (state.kind == Kind::kAbsent) continue;
     Row("packed", path + (state.kind == Kind::kCurrent
                               ? ": current, " + Gibibytes(static_cast<int64_t>(state.bytes))
@@ -227,8 +228,7 @@ bool PrintModel(const Settings& settings) {
   try {
     const std::string dir = LocateModel(settings.Text("model"));
     const Snapshot snapshot = LoadSnapshot(dir);
-    Row("model",
-        dir + ": usable, reads by " + GranularityName(snapshot.config.reading.granularity));
+    Row("model", dir + ": usable, reads by " + GranularityName(snapshot.reading.granularity));
     PrintPacked(settings, snapshot);
     return true;
   } catch (const Error& e) {

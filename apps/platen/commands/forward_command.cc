@@ -125,13 +125,13 @@ Image Synthetic(const Settings& settings) {
 }
 
 Request MakeRequest(const Settings& settings, const Model& model) {
-  const ImageProcessor processor(model.config().image_processor);
   Request request;
   for (const std::string& path : settings.Items("image")) {
-    request.images.push_back(processor.Prepare(ReadFirstPage(path, model.config().reading)));
+    request.images.push_back(
+        RequireVision(model).Prepare(ReadFirstPage(path, model.snapshot().reading)));
   }
   if (!settings.Text("synthetic").empty()) {
-    request.images.push_back(processor.Prepare(Synthetic(settings)));
+    request.images.push_back(RequireVision(model).Prepare(Synthetic(settings)));
   }
   request.task_text = settings.Text("prompt");
   request.max_new_tokens = static_cast<int>(settings.Integer("max-new-tokens"));

@@ -57,10 +57,10 @@ void PrintHelp() {
 }
 
 // The first of the paths with a current, undamaged file.
-std::optional<std::string> FindCurrent(const PackingOptions& packing, const Snapshot& snapshot,
-                                       Precision precision, bool verify) {
+std::optional<std::string> FindCurrent(const PackingOptions& packing, const PackedSubject& subject,
+                                       bool verify) {
   for (const std::string& path : packing.paths) {
-    const PackedState state = StateOfPacked(path, snapshot, precision);
+    const PackedState state = StateOfPacked(path, subject);
     if (state.kind == PackedState::Kind::kStale || state.kind == PackedState::Kind::kDamaged) {
       Log(LogLevel::kInfo, path + ": not usable: " + state.reason);
     }
@@ -76,11 +76,10 @@ std::optional<std::string> FindCurrent(const PackingOptions& packing, const Snap
 }
 
 // Writes to the first of the paths that can be written to.
-std::string WriteAnywhere(const PackingOptions& packing, const Snapshot& snapshot,
-                          Precision precision) {
+std::string WriteAnywhere(const PackingOptions& packing, const PackedSubject& subject) {
   for (size_t i = 0;; ++i) {
     try {
-      WritePacked(packing.paths[i], snapshot, precision, packing, /*replace=*/true);
+      WritePacked(packing.paths[i], subject, packing, /*replace=*/true);
       return packing.paths[i];
     } catch (const Error& e) {
       if (e.kind() == ErrorKind::kModel || i + 1 == packing.paths.size()) throw;
@@ -89,12 +88,11 @@ std::string WriteAnywhere(const PackingOptions& packing, const Snapshot& snapsho
   }
 }
 
-void PrintResult(const std::string& path, const Snapshot& snapshot, Precision precision,
-                 const std::string& what) {
-  const PackedState state = StateOfPacked(path, snapshot, precision);
+void PrintResult(const std::string& path, const PackedSubject& subject, const std::string& what) {
+  const PackedState state = StateOfPacked(path, subject);
   std::printf(
       "packed weights  %s\nprecision       %s\nsize            %.1f MiB\nstate           %s\n",
-      path.c_str(), PrecisionName(precision), static_cast<double>(state.bytes) / (1 << 20),
+      path.c_str(), PrecisionName(subject.precision), static_cast<double>(state.bytes) / (1 << 20),
       what.c_str());
 }
 
@@ -113,22 +111,24 @@ int RunPackCommand(const Words& words) {
   const Snapshot snapshot =
       LoadSnapshot(LocateModel(settings.positional().empty() ? "" : settings.positional()[0]));
   const Precision precision = PrecisionNamed(settings.Text("precision"));
+  const ModuleTable modules = snapshot.Modules();
+  const PackedSubject subject = {modules, snapshot.checkpoint, precision};
   PackingOptions packing;
   packing.paths = PackedPaths(settings, snapshot.dir, precision);
   packing.inform = [](const std::string& text) { Log(LogLevel::kInfo, text); };
   if (!settings.Flag("force")) {
     const bool verify = settings.Flag("verify");
-    if (const auto path = FindCurrent(packing, snapshot, precision, verify)) {
-      PrintResult(*path, snapshot, precision, verify ? "current, checked" : "current");
+    if (const auto path = FindCurrent(packing, subject, verify)) {
+      PrintResult(*path, subject, verify ? "current, checked" : "current");
       return kExitDone;
     }
   }
   const int64_t start_ns = MonotonicNs();
-  const std::string path = WriteAnywhere(packing, snapshot, precision);
+  const std::string path = WriteAnywhere(packing, subject);
   const double seconds = SecondsSince(start_ns);
   char what[64];
   std::snprintf(what, sizeof(what), "packed in %.1f s", seconds);
-  PrintResult(path, snapshot, precision, what);
+  PrintResult(path, subject, what);
   return kExitDone;
 }
 

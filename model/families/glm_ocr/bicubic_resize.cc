@@ -9,7 +9,7 @@
 
 #include "model/families/glm_ocr/image_processor.h"
 
-namespace platen {
+namespace platen::glm_ocr {
 namespace {
 
 // Keys cubic with a = -0.5.
@@ -181,4 +181,4 @@ Image ResizeBicubic(const Image& image, int width, int height) {
   return ResizeVertically(ResizeHorizontally(image, width), height);
 }
 
-}  // namespace platen
+}  // namespace platen::glm_ocr

@@ -5,12 +5,11 @@
 
 #include "model/support/error.h"
 
-namespace platen {
+namespace platen::glm_ocr {
 namespace {
 
 constexpr std::string_view kPrefix = "[gMASK]<sop>";
 constexpr std::string_view kImage = "<|begin_of_image|><|image|><|end_of_image|>";
-constexpr std::string_view kImagePlaceholder = "<|image|>";
 constexpr std::string_view kAssistantTag = "<|assistant|>\n";
 constexpr std::string_view kEmptyThought = "<think></think>\n";
 constexpr std::string_view kNoThink = "/nothink";
@@ -137,7 +136,7 @@ void ComputeRopePositions(std::span<const TokenId> ids, TokenId image_token,
   out.rope_delta = cur - static_cast<int32_t>(ids.size());
 }
 
-PromptInput BuildPrompt(const Tokenizer& tokenizer, const ModelConfig& config,
+PromptInput BuildPrompt(const Tokenizer& tokenizer, const ImageTokens& tokens,
                         std::span<const PatchGrid> grids, const std::string& task_text) {
   ChatMessage message{.role = "user", .parts = {}};
   for (size_t i = 0; i < grids.size(); ++i) {
@@ -146,9 +145,12 @@ PromptInput BuildPrompt(const Tokenizer& tokenizer, const ModelConfig& config,
   message.parts.push_back({.kind = ChatPart::Kind::kText, .text = task_text});
   PromptInput out;
   out.text = RenderChat({&message, 1}, /*add_generation_prompt=*/true);
-  out.input_ids = ExpandImages(tokenizer.Encode(out.text), config.tokens.image, grids);
-  ComputeRopePositions(out.input_ids, config.tokens.image, grids, out);
+  out.input_ids = ExpandImages(tokenizer.Encode(out.text), tokens.image, grids);
+  ComputeRopePositions(out.input_ids, tokens.image, grids, out);
+  for (size_t i = 0; i < out.input_ids.size(); ++i) {
+    if (out.input_ids[i] == tokens.image) out.image_rows.push_back(static_cast<int32_t>(i));
+  }
   return out;
 }
 
-}  // namespace platen
+}  // namespace platen::glm_ocr

@@ -1,25 +1,16 @@
 // From a task prompt and image grids to the model's input rows.
 #pragma once
 
-#include <array>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/families/glm_ocr/config.h"
+#include "model/families/prompt.h"
 #include "model/tokenizer/tokenizer.h"
 
-namespace platen {
-
-// Patches of one image after resizing: rows x columns of patches (both even).
-struct PatchGrid {
-  int rows = 0;
-  int cols = 0;
-  int num_patches() const { return rows * cols; }
-  int num_image_tokens() const { return rows * cols / 4; }  // 2x2 patches make one token
-  bool operator==(const PatchGrid&) const = default;
-};
+namespace platen::glm_ocr {
 
 // One part of a message: an image placeholder or text.
 struct ChatPart {
@@ -32,6 +23,9 @@ struct ChatMessage {
   std::vector<ChatPart> parts;  // in order
 };
 
+// Stands for an image in the rendered text.
+inline constexpr std::string_view kImagePlaceholder = "<|image|>";
+
 enum class Thinking { kDefault, kDisabled };
 
 // Added tokens every prompt contains besides the image tokens; a tokenizer must have them.
@@ -43,19 +37,11 @@ std::span<const std::string_view> PromptControlTokens();
 std::string RenderChat(std::span<const ChatMessage> messages, bool add_generation_prompt,
                        Thinking thinking = Thinking::kDefault);
 
-// The input of one request. L = input_ids.size().
-struct PromptInput {
-  std::string text;                               // rendered, one "<|image|>" per image
-  std::vector<TokenId> input_ids;                 // [L]; each image expanded to its tokens
-  std::array<std::vector<int32_t>, 3> positions;  // T, H, W rope positions, [L] each
-  int32_t rope_delta = 0;  // rope position of row i >= L is i + rope_delta on all axes
-};
-
 // Renders a user turn of images (in order) followed by `task_text`, tokenises it, expands every
 // image placeholder to its grid's tokens and computes 3-D rope positions.
 // Throws Error(kUsage) if the text contains image placeholders of its own (their number would not
 // match the grids).
-PromptInput BuildPrompt(const Tokenizer& tokenizer, const ModelConfig& config,
+PromptInput BuildPrompt(const Tokenizer& tokenizer, const ImageTokens& tokens,
                         std::span<const PatchGrid> grids, const std::string& task_text);
 
 // Rope positions for ids whose image runs have the given grids (get_rope_index of the reference).
@@ -63,4 +49,4 @@ PromptInput BuildPrompt(const Tokenizer& tokenizer, const ModelConfig& config,
 void ComputeRopePositions(std::span<const TokenId> ids, TokenId image_token,
                           std::span<const PatchGrid> grids, PromptInput& out);
 
-}  // namespace platen
+}  // namespace platen::glm_ocr

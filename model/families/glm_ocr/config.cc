@@ -2,16 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <set>
 
-#include "model/families/glm_ocr/product_names.h"
 #include "model/families/glm_ocr/rope_config.h"
-#include "model/families/reading_config.h"
 #include "model/support/error.h"
 #include "model/support/json_fields.h"
 
-namespace platen {
+namespace platen::glm_ocr {
 namespace {
 
 // Limits on sizes, far above any model of this family. Each product formed from them in this
@@ -26,19 +23,9 @@ constexpr int kMaxVocab = 1 << 20;
 constexpr int kMaxPositions = 1 << 24;
 constexpr int kMaxPatchSize = 256;
 constexpr int kMaxTemporalPatch = 16;
-constexpr int kMaxStopTokens = 64;
 constexpr int64_t kMaxPixelVolume = int64_t{1} << 28;
 constexpr double kMinEpsilon = 1e-12;
 constexpr double kMaxEpsilon = 0.1;
-
-std::string FilePath(const std::string& dir, const char* name) {
-  return (std::filesystem::path(dir) / name).string();
-}
-
-bool FileExists(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
-}
 
 // Values that generic code of the reference honours for any model: another reach of attention.
 void RefuseOtherAttention(const JsonObject& text) {
@@ -130,66 +117,21 @@ VisionConfig ReadVision(const JsonObject& root, const TextConfig& text) {
   return out;
 }
 
-// A token id, or a list of them, inside the vocabulary.
-std::vector<TokenId> ReadTokenIds(const JsonObject& object, const std::string& key,
-                                  int vocab_size) {
-  const nlohmann::json& value = object.Required(key);
-  if (!value.is_array()) return {object.Int(key, 0, vocab_size - 1)};
-  if (value.empty() || value.size() > kMaxStopTokens) {
-    object.Fail(key, "must have 1.." + std::to_string(kMaxStopTokens) + " token ids");
-  }
-  return object.Ints(key, value.size(), 0, vocab_size - 1);
-}
-
-// Stop and padding ids stand in generation_config.json and, often again, in text_config. Where both
-// have them they must agree: which one wins differs between inference programs.
-class TokenIdReader {
- public:
-  TokenIdReader(const JsonObject* generation, const JsonObject& text, int vocab_size)
-      : generation_(generation), text_(text), vocab_size_(vocab_size) {}
-
-  // Empty if neither place has the key.
-  std::vector<TokenId> Read(const std::string& key) const {
-    std::vector<TokenId> from_text;
-    if (text_.Has(key)) from_text = ReadTokenIds(text_, key, vocab_size_);
-    if (generation_ == nullptr || !generation_->Has(key)) return from_text;
-    std::vector<TokenId> ids = ReadTokenIds(*generation_, key, vocab_size_);
-    const std::set<TokenId> ours(ids.begin(), ids.end());
-    if (!from_text.empty() && ours != std::set<TokenId>(from_text.begin(), from_text.end())) {
-      generation_->Fail(key, "is " + JsonExcerpt(generation_->Required(key)) + ", but " +
-                                 text_.FieldName(key) + " of config.json is " +
-                                 JsonExcerpt(text_.Required(key)));
-    }
-    return ids;
-  }
-
- private:
-  const JsonObject* generation_;
-  const JsonObject& text_;
-  int vocab_size_;
-};
-
-SpecialTokens ReadTokens(const JsonObject& root, const JsonObject* generation, int vocab_size) {
-  SpecialTokens out;
+// Ids of the image tokens, each its own.
+ImageTokens ReadImageTokens(const JsonObject& root, const SpecialTokens& tokens, int vocab_size) {
+  ImageTokens out;
   out.image = root.Int("image_token_id", 0, vocab_size - 1);
-  out.image_start = root.Int("image_start_token_id", 0, vocab_size - 1);
-  out.image_end = root.Int("image_end_token_id", 0, vocab_size - 1);
-  const JsonObject text = root.Object("text_config");
-  const TokenIdReader reader(generation, text, vocab_size);
-  out.stop = reader.Read("eos_token_id");
-  if (out.stop.empty()) text.Fail("eos_token_id", "is missing here and in generation_config.json");
-  const std::vector<TokenId> pad = reader.Read("pad_token_id");
-  out.pad = pad.empty() ? out.stop.front() : pad.front();
-
-  std::set<TokenId> distinct(out.stop.begin(), out.stop.end());
+  out.start = root.Int("image_start_token_id", 0, vocab_size - 1);
+  out.end = root.Int("image_end_token_id", 0, vocab_size - 1);
+  std::set<TokenId> distinct(tokens.stop.begin(), tokens.stop.end());
   const auto require_new = [&](TokenId id, const char* field) {
     if (!distinct.insert(id).second) {
       root.Fail(field, std::to_string(id) + " is also the id of another special token");
     }
   };
   require_new(out.image, "image_token_id");
-  require_new(out.image_start, "image_start_token_id");
-  require_new(out.image_end, "image_end_token_id");
+  require_new(out.start, "image_start_token_id");
+  require_new(out.end, "image_end_token_id");
   return out;
 }
 
@@ -248,8 +190,8 @@ ImageProcessorConfig ReadImageProcessor(const std::string& path, const VisionCon
 
 }  // namespace
 
-ModelConfig ReadModelConfig(const std::string& snapshot_dir) {
-  const std::string config_path = FilePath(snapshot_dir, "config.json");
+Config ReadConfig(const std::string& snapshot_dir) {
+  const std::string config_path = SnapshotFile(snapshot_dir, "config.json");
   const nlohmann::json json = ReadJsonFile(config_path, kMaxConfigBytes);
   const JsonObject root(json, config_path);
   root.Required("model_type");
@@ -257,28 +199,15 @@ ModelConfig ReadModelConfig(const std::string& snapshot_dir) {
   if (root.Has("quantization_config")) {
     root.Fail("quantization_config", "quantised snapshots are not supported; use the BF16 one");
   }
-  ModelConfig config;
+  Config config;
   config.text = ReadText(root);
   config.vision = ReadVision(root, config.text);
-
-  const std::string generation_path = FilePath(snapshot_dir, "generation_config.json");
-  if (FileExists(generation_path)) {
-    const nlohmann::json generation_json = ReadJsonFile(generation_path, kMaxConfigBytes);
-    const JsonObject generation(generation_json, generation_path);
-    config.tokens = ReadTokens(root, &generation, config.text.vocab_size);
-  } else {
-    config.tokens = ReadTokens(root, nullptr, config.text.vocab_size);
-  }
+  config.tokens =
+      ReadSpecialTokens(snapshot_dir, root.Object("text_config"), config.text.vocab_size);
+  config.image_tokens = ReadImageTokens(root, config.tokens, config.text.vocab_size);
   config.image_processor =
-      ReadImageProcessor(FilePath(snapshot_dir, "preprocessor_config.json"), config.vision);
-  const std::string own = FilePath(snapshot_dir, "platen.json");
-  config.reading = ReadReadingConfig(own);
-  config.quantization = ReadQuantizationPlan(own);
-  std::vector<std::string> products = ProductNames(config);
-  // Whether a stored head takes the place of the tied one, only the checkpoint can tell.
-  if (config.text.tie_word_embeddings) products.push_back("lm_head");
-  config.quantization.Check(products, own);
+      ReadImageProcessor(SnapshotFile(snapshot_dir, "preprocessor_config.json"), config.vision);
   return config;
 }
 
-}  // namespace platen
+}  // namespace platen::glm_ocr

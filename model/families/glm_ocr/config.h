@@ -7,15 +7,13 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
-#include "model/checkpoint/quantization_plan.h"
+#include "model/families/special_tokens.h"
+#include "model/support/token_id.h"
 
-namespace platen {
-
-using TokenId = int32_t;
+namespace platen::glm_ocr {
 
 // config.json -> vision_config. Shapes in comments use C = hidden_size, H = num_heads.
 struct VisionConfig {
@@ -52,23 +50,17 @@ struct TextConfig {
   float rms_norm_eps = 0;
   double rope_theta = 0;
   std::array<int, 3> mrope_section = {};  // T, H, W; sum = head_dim / 2
-  bool tie_word_embeddings = false;       // lm_head is embed_tokens; see ResolveHead, snapshot.h
+  bool tie_word_embeddings = false;       // lm_head is embed_tokens; see Settle, architecture.h
 
   int q_size() const { return num_heads * head_dim; }
   int kv_size() const { return num_kv_heads * head_dim; }
-  // Keys and values all layers keep for one token, the MTP layer's included.
-  int64_t cache_values_per_token() const {
-    return int64_t{2} * kv_size() * (num_layers + num_mtp_layers);
-  }
 };
 
-// Special token ids of config.json, checked against the tokenizer.
-struct SpecialTokens {
+// Token ids of config.json that stand for images in a prompt, checked against the tokenizer.
+struct ImageTokens {
   TokenId image = -1;
-  TokenId image_start = -1;
-  TokenId image_end = -1;
-  std::vector<TokenId> stop;  // generation_config.json eos_token_id, else text_config's
-  TokenId pad = -1;
+  TokenId start = -1;
+  TokenId end = -1;
 };
 
 // preprocessor_config.json.
@@ -85,38 +77,18 @@ struct ImageProcessorConfig {
   int factor() const { return patch_size * merge_size; }  // image sides are multiples of it
 };
 
-// Optional platen.json: what the model was trained to read. Absent: blocks, the three standard
-// prompts, no scaling of crops.
-struct ReadingConfig {
-  enum class Granularity { kLine, kBlock, kPage };
-  bool present = false;
-  Granularity granularity = Granularity::kBlock;
-  bool states_granularity = false;  // it is what the model was trained for, and nothing else is
-  int line_height = 0;              // pixels of a line crop; 0: crops keep their size
-  double x_height = 0;              // of small letters in a line crop, pixels; 0: not given
-  double baseline = 0;              // from the top of a line crop, pixels; 0: not given
-  int max_width = 0;  // of a line crop, pixels; wider lines are cut at word gaps; 0: no limit
-  std::map<std::string, std::string> prompts;  // task -> prompt text
-  std::vector<std::string> scripts;            // scripts it was trained on; empty: not stated
-  std::vector<std::string> tasks;              // tasks it was trained on; empty: all
-};
-
-// "line", "block" or "page", as in platen.json.
-const char* GranularityName(ReadingConfig::Granularity granularity);
-
-struct ModelConfig {
+struct Config {
   TextConfig text;
   VisionConfig vision;
   SpecialTokens tokens;
+  ImageTokens image_tokens;
   ImageProcessorConfig image_processor;
-  ReadingConfig reading;
-  QuantizationPlan quantization;  // checked: every pattern names a product; see ResolveHead
 };
 
-// Reads config.json, generation_config.json, preprocessor_config.json and platen.json of a snapshot
-// folder. Throws Error(kModel) naming file and field for anything missing, of the wrong type, out
-// of range or contradictory. Unknown keys are ignored, except in platen.json, which is ours.
+// Reads config.json, generation_config.json and preprocessor_config.json of a snapshot folder.
+// Throws Error(kModel) naming file and field for anything missing, of the wrong type, out of range
+// or contradictory. Unknown keys are ignored.
 // Source: the released zai-org/GLM-OCR files; transformers' GlmOcrConfig for defaults.
-ModelConfig ReadModelConfig(const std::string& snapshot_dir);
+Config ReadConfig(const std::string& snapshot_dir);
 
-}  // namespace platen
+}  // namespace platen::glm_ocr

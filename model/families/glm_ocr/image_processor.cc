@@ -7,7 +7,7 @@
 
 #include "model/support/error.h"
 
-namespace platen {
+namespace platen::glm_ocr {
 namespace {
 
 constexpr double kMaxAspectRatio = 200;
@@ -125,4 +125,4 @@ void ImageProcessor::WritePatches(const PreparedImage& image, std::span<float> r
   }
 }
 
-}  // namespace platen
+}  // namespace platen::glm_ocr

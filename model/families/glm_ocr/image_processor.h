@@ -7,11 +7,11 @@
 #include <array>
 #include <span>
 
-#include "model/families/glm_ocr/chat_prompt.h"
 #include "model/families/glm_ocr/config.h"
+#include "model/families/vision_model.h"
 #include "model/support/image.h"
 
-namespace platen {
+namespace platen::glm_ocr {
 
 // Size an image is resized to; both sides are multiples of config.factor().
 struct ResizeTarget {
@@ -26,12 +26,6 @@ ResizeTarget SmartResize(int width, int height, const ImageProcessorConfig& conf
 // Bicubic (Keys a = -0.5), antialiased, in 8-bit fixed point: equal byte for byte to torch's CPU
 // kernel for uint8. An axis that keeps its length is not touched.
 Image ResizeBicubic(const Image& image, int width, int height);
-
-// An image ready for the encoder: resized pixels and their patch grid.
-struct PreparedImage {
-  Image pixels;
-  PatchGrid grid;
-};
 
 // Immutable, thread-safe.
 class ImageProcessor {
@@ -52,4 +46,4 @@ class ImageProcessor {
   std::array<std::array<float, 256>, 3> normalised_;  // value of every level, per channel
 };
 
-}  // namespace platen
+}  // namespace platen::glm_ocr

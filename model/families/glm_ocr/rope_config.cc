@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-namespace platen {
+namespace platen::glm_ocr {
 namespace {
 
 constexpr double kMinTheta = 1.0;
@@ -94,4 +94,4 @@ double ReadVisionTheta(const JsonObject& model) {
   return ReadTheta(model, CheckedPlaces(model, /*vision=*/true), kReferenceTheta);
 }
 
-}  // namespace platen
+}  // namespace platen::glm_ocr

@@ -9,7 +9,7 @@
 #include "model/ops/swiglu.h"
 #include "model/support/ceil_div.h"
 
-namespace platen {
+namespace platen::glm_ocr {
 namespace {
 
 constexpr int kPageKeys = 64;             // keys per page of packed K and V
@@ -23,7 +23,8 @@ PageShape ShapeOf(int head_dim, VisionAttention attention) {
     const auto padded = static_cast<int>(CeilDiv(head_dim, kLanes)) * kLanes;
     return {.type = KvType::kF32,
             .tokens = kPageKeys,
-            .head_dim = head_dim,
+            .key_width = head_dim,
+            .value_width = head_dim,
             .key_rows = head_dim,
             .value_stride = padded};
   }
@@ -31,7 +32,8 @@ PageShape ShapeOf(int head_dim, VisionAttention attention) {
   const auto depth = static_cast<int>(CeilDiv(head_dim, kDepthStep)) * kDepthStep;
   return {.type = KvType::kBf16,
           .tokens = kPageKeys,
-          .head_dim = head_dim,
+          .key_width = head_dim,
+          .value_width = head_dim,
           .key_rows = depth,
           .value_stride = depth};
 }
@@ -42,45 +44,26 @@ std::byte* PageAt(Mat& memory, int64_t index, int64_t bytes) {
 
 }  // namespace
 
-const char* VisionAttentionName(VisionAttention attention) {
-  switch (attention) {
-    case VisionAttention::kF32:
-      return "f32";
-    case VisionAttention::kBf16:
-      return "bf16";
-    case VisionAttention::kBf16Dot:
-      return "bf16-dot";
-  }
-  return "";
-}
-
-AttentionFunction AttentionOf(const KernelTable& kernels, VisionAttention attention) {
-  switch (attention) {
-    case VisionAttention::kBf16:
-      return kernels.attention_bf16;
-    case VisionAttention::kBf16Dot:
-      return kernels.attention_bf16_dot;
-    case VisionAttention::kF32:
-      break;
-  }
-  return kernels.attention;
-}
-
-VisionEncoder::VisionEncoder(const ModelConfig& config, const VisionWeights& weights,
-                             const KernelTable& kernels, VisionAttention attention)
-    : config_(config.vision),
+VisionEncoder::VisionEncoder(const VisionConfig& config, const ImageProcessorConfig& images,
+                             const VisionWeights& weights, const KernelTable& kernels,
+                             VisionAttention attention)
+    : config_(config),
       weights_(weights),
       kernels_(kernels),
       attention_(AttentionOf(kernels, attention)),
-      pages_(ShapeOf(config.vision.head_dim(), attention)),
-      processor_(config.image_processor),
+      pages_(ShapeOf(config.head_dim(), attention)),
+      processor_(images),
       // Half of the head's angles follow the row, half the column; each half has d / 4 of them.
-      inverse_frequencies_(
-          InverseFrequencies(config.vision.rope_theta, config.vision.head_dim() / 2)) {}
+      inverse_frequencies_(InverseFrequencies(config.rope_theta, config.head_dim() / 2)) {}
 
-void VisionEncoder::Encode(std::span<const PreparedImage* const> images, VisionWorkspace& ws,
+std::unique_ptr<Workspace> VisionEncoder::MakeWorkspace() const {
+  return std::make_unique<VisionWorkspace>();
+}
+
+void VisionEncoder::Encode(std::span<const PreparedImage* const> images, Workspace& workspace,
                            MatView out, const Observer& observer) const {
   if (images.empty()) return;
+  auto& ws = static_cast<VisionWorkspace&>(workspace);
   const Plan plan = MakePlan(images);
   LoadPatches(images, plan, ws);
   ReservePages(plan, ws);
@@ -169,7 +152,7 @@ void VisionEncoder::Block(const VisionBlockWeights& w, const Plan& plan,
   ws.queries.Resize(config_.num_heads * patches, config_.head_dim());
   w.qkv.ApplyInPieces(
       kernels_, {x, w.norm1, config_.rms_norm_eps}, config_.head_dim(),
-      [&](const Linear::Piece& piece) { TakeHeads(w, plan, piece, ws); }, ws.linear);
+      [&](const Linear::Piece& piece) { ScatterQkv(w, plan, piece, ws); }, ws.linear);
   ws.attention_out.Resize(patches, width);
   Attend(plan, ws);
   w.proj.Apply(kernels_, ws.attention_out.View(), x, ws.linear, Linear::Mode::kAddTo);
@@ -186,31 +169,31 @@ void VisionEncoder::ForPageRuns(const Plan& plan, int64_t first_patch, int64_t c
   auto s = std::ranges::upper_bound(plan.segments, first_patch, {}, &Segment::first_patch) - 1;
   for (int64_t patch = first_patch; patch < first_patch + count;) {
     const int64_t at = patch - s->first_patch;
-    const int64_t place = at % kPageKeys;
+    const int64_t offset = at % kPageKeys;
     const int64_t n =
-        std::min({kPageKeys - place, s->num_patches - at, first_patch + count - patch});
-    body(PageRun{patch, n, s->first_page + at / kPageKeys, static_cast<int>(place)});
+        std::min({kPageKeys - offset, s->num_patches - at, first_patch + count - patch});
+    body(PageRun{patch, n, s->first_page + at / kPageKeys, static_cast<int>(offset)});
     patch += n;
     if (at + n == s->num_patches) ++s;
   }
 }
 
-// Some heads of q, k and v of some patches, straight from the product.
-void VisionEncoder::TakeHeads(const VisionBlockWeights& w, const Plan& plan,
-                              const Linear::Piece& piece, VisionWorkspace& ws) const {
+// Some heads of q, k and v of some patches, straight from the linear.
+void VisionEncoder::ScatterQkv(const VisionBlockWeights& w, const Plan& plan,
+                               const Linear::Piece& piece, VisionWorkspace& ws) const {
   const int64_t d = config_.head_dim();
   ForPageRuns(plan, piece.first_row, piece.values.rows, [&](const PageRun& run) {
     const MatView rows = piece.values.Rows(run.patch - piece.first_row, run.count);
     for (int64_t column = 0; column < rows.cols; column += d) {
-      TakeHead(w, plan, run, (piece.first_column + column) / d, rows.Columns(column, d), ws);
+      ScatterHead(w, plan, run, (piece.first_column + column) / d, rows.Columns(column, d), ws);
     }
   });
 }
 
 // Heads of q come first, then those of k, then those of v. q and k: norm over the head, then
 // rotation; k and v into pages per head and image.
-void VisionEncoder::TakeHead(const VisionBlockWeights& w, const Plan& plan, const PageRun& run,
-                             int64_t head, MatView rows, VisionWorkspace& ws) const {
+void VisionEncoder::ScatterHead(const VisionBlockWeights& w, const Plan& plan, const PageRun& run,
+                                int64_t head, MatView rows, VisionWorkspace& ws) const {
   const int64_t d = config_.head_dim();
   const int64_t heads = config_.num_heads;
   if (head < heads) {
@@ -226,9 +209,10 @@ void VisionEncoder::TakeHead(const VisionBlockWeights& w, const Plan& plan, cons
     for (int64_t i = 0; i < run.count; ++i) {
       NormAndRotate(w.k_norm, run.patch + i, rows.Row(i), rows.Row(i), ws);
     }
-    WriteKeys(kernels_, pages_, run.place, tokens, PageAt(ws.keys, page, pages_.key_bytes()));
+    WriteKeys(kernels_, pages_, run.page_offset, tokens, PageAt(ws.keys, page, pages_.key_bytes()));
   } else {
-    WriteValues(kernels_, pages_, run.place, tokens, PageAt(ws.values, page, pages_.value_bytes()));
+    WriteValues(kernels_, pages_, run.page_offset, tokens,
+                PageAt(ws.values, page, pages_.value_bytes()));
   }
 }
 
@@ -296,4 +280,4 @@ void VisionEncoder::Tail(VisionWorkspace& ws, MatView out, const Observer& obser
   if (observer) observer("vision_embeds", out);
 }
 
-}  // namespace platen
+}  // namespace platen::glm_ocr

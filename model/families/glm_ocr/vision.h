@@ -12,23 +12,14 @@
 
 #include "model/families/glm_ocr/config.h"
 #include "model/families/glm_ocr/image_processor.h"
-#include "model/families/glm_ocr/weights.h"
+#include "model/families/glm_ocr/modules.h"
+#include "model/families/vision_model.h"
 #include "model/ops/attention_pages.h"
 #include "model/ops/observer.h"
 
-namespace platen {
+namespace platen::glm_ocr {
 
-// Products of the encoder's attention. The bf16 forms are options of the run, never chosen
-// silently: other numbers, the same ones on every CPU (docs/NUMERICS.md).
-enum class VisionAttention { kF32, kBf16, kBf16Dot };
-const char* VisionAttentionName(VisionAttention attention);  // "f32", "bf16", "bf16-dot"
-// The function of a table that computes it.
-using AttentionFunction = void (*)(const AttentionJob&);
-AttentionFunction AttentionOf(const KernelTable& kernels, VisionAttention attention);
-
-// Buffers of one encoder call; grow to the largest batch and stay. One call at a time.
-struct VisionWorkspace {
-  LinearWorkspace linear;
+struct VisionWorkspace : Workspace {
   Mat pixels;                            // [P, patch_values]
   Mat x;                                 // [P, C] residual stream
   Mat normed;                            // [P, C]
@@ -42,15 +33,20 @@ struct VisionWorkspace {
   Mat merged_normed;                     // [P / 4, D]
 };
 
-// Immutable; Encode is thread-safe with different workspaces.
-class VisionEncoder {
+class VisionEncoder final : public VisionModel {
  public:
-  VisionEncoder(const ModelConfig& config, const VisionWeights& weights, const KernelTable& kernels,
+  // `weights` and `kernels` outlive the encoder; the weights may be loaded after it is made.
+  VisionEncoder(const VisionConfig& config, const ImageProcessorConfig& images,
+                const VisionWeights& weights, const KernelTable& kernels,
                 VisionAttention attention = VisionAttention::kF32);
 
-  // images: any number, in order. out [sum of image tokens, D].
-  void Encode(std::span<const PreparedImage* const> images, VisionWorkspace& ws, MatView out,
-              const Observer& observer = {}) const;
+  PreparedImage Prepare(const Image& crop) const override { return processor_.Prepare(crop); }
+  void WritePatches(const PreparedImage& image, std::span<float> rows) const override {
+    processor_.WritePatches(image, rows);
+  }
+  std::unique_ptr<Workspace> MakeWorkspace() const override;
+  void Encode(std::span<const PreparedImage* const> images, Workspace& workspace, MatView out,
+              const Observer& observer) const override;
 
  private:
   // Where an image's rows and key pages lie in the batch.
@@ -78,8 +74,8 @@ class VisionEncoder {
   struct PageRun {
     int64_t patch = 0;
     int64_t count = 0;
-    int64_t page = 0;  // of the first head
-    int place = 0;     // of the first patch in the page
+    int64_t page = 0;     // of the first head
+    int page_offset = 0;  // of the first patch in the page
   };
   Plan MakePlan(std::span<const PreparedImage* const> images) const;
   void LoadPatches(std::span<const PreparedImage* const> images, const Plan& plan,
@@ -89,10 +85,10 @@ class VisionEncoder {
   void Block(const VisionBlockWeights& w, const Plan& plan, VisionWorkspace& ws) const;
   template <class Body>
   static void ForPageRuns(const Plan& plan, int64_t first_patch, int64_t count, const Body& body);
-  void TakeHeads(const VisionBlockWeights& w, const Plan& plan, const Linear::Piece& piece,
-                 VisionWorkspace& ws) const;
-  void TakeHead(const VisionBlockWeights& w, const Plan& plan, const PageRun& run, int64_t head,
-                MatView rows, VisionWorkspace& ws) const;
+  void ScatterQkv(const VisionBlockWeights& w, const Plan& plan, const Linear::Piece& piece,
+                  VisionWorkspace& ws) const;
+  void ScatterHead(const VisionBlockWeights& w, const Plan& plan, const PageRun& run, int64_t head,
+                   MatView rows, VisionWorkspace& ws) const;
   void NormAndRotate(std::span<const float> norm, int64_t patch, const float* x, float* y,
                      VisionWorkspace& ws) const;
   void Attend(const Plan& plan, VisionWorkspace& ws) const;
@@ -107,4 +103,4 @@ class VisionEncoder {
   std::vector<float> inverse_frequencies_;  // [d / 4]
 };
 
-}  // namespace platen
+}  // namespace platen::glm_ocr

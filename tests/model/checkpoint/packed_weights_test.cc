@@ -32,12 +32,11 @@ struct Outcome {
 };
 
 Outcome Compute(const Model& model) {
-  const ImageProcessor processor(model.config().image_processor);
   std::mt19937 rng(5);
   Image image(90, 60);
   for (uint8_t& v : image.rgb) v = static_cast<uint8_t>(rng());
   Request request;
-  request.images = {processor.Prepare(image)};
+  request.images = {model.vision()->Prepare(image)};
   request.task_text = "Text Recognition:";
   request.ignore_stop = true;
   request.max_new_tokens = 5;
@@ -71,7 +70,7 @@ class PackedWeightsTest : public ::testing::Test {
   }
   std::unique_ptr<Snapshot> Load() const {
     auto snapshot = std::make_unique<Snapshot>(LoadSnapshot(folder_.path()));
-    snapshot->config.quantization.set_group(group_);
+    snapshot->quantization.set_group(group_);
     return snapshot;
   }
   PackingOptions Options(Use use) {
@@ -86,10 +85,15 @@ class PackedWeightsTest : public ::testing::Test {
     return std::make_unique<Model>(Load(), BestKernels(), precision, Options(use));
   }
   Kind State(Precision precision = Precision::kInt8) {
-    return StateOfPacked(packed_, *Load(), precision).kind;
+    const auto snapshot = Load();
+    const ModuleTable modules = snapshot->Modules();
+    return StateOfPacked(packed_, {modules, snapshot->checkpoint, precision}).kind;
   }
-  void Pack(Precision precision = Precision::kInt8) {
-    WritePacked(packed_, *Load(), precision, Options(Use::kAlways));
+  void Pack(Precision precision = Precision::kInt8, bool replace = false) {
+    const auto snapshot = Load();
+    const ModuleTable modules = snapshot->Modules();
+    WritePacked(packed_, {modules, snapshot->checkpoint, precision}, Options(Use::kAlways),
+                replace);
   }
   uint64_t Inode() const { return StampOf(packed_)->inode; }
   // config.json's word on the head, whatever the checkpoint stores.
@@ -182,7 +186,7 @@ TEST_F(PackedWeightsTest, ACurrentFileIsUsedAndLeftAlone) {
   Pack();
   EXPECT_EQ(Inode(), inode);
   EXPECT_EQ(ReadFile(packed_), bytes);
-  WritePacked(packed_, *Load(), Precision::kInt8, Options(Use::kAlways), /*replace=*/true);
+  Pack(Precision::kInt8, /*replace=*/true);
   EXPECT_NE(Inode(), inode);
   EXPECT_EQ(ReadFile(packed_), bytes);
   EXPECT_FALSE(fs::exists(packed_ + ".tmp"));

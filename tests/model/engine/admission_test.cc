@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "model/support/error.h"
+#include "tests/support/glm_ocr.h"
 #include "tests/support/golden.h"
 
 namespace platen::testing {
@@ -51,7 +52,9 @@ class Admission : public ::testing::Test {
   static std::unique_ptr<Model> ModelWith(int positions) {
     auto snapshot =
         std::make_unique<Snapshot>(LoadSnapshot(SourcePath("tests/golden/snapshots/tiny-a")));
-    snapshot->config.text.max_positions = positions;
+    glm_ocr::Config config = GlmConfig(*snapshot);
+    config.text.max_positions = positions;
+    snapshot->architecture = std::make_unique<glm_ocr::GlmOcr>(config, "config.json");
     return std::make_unique<Model>(std::move(snapshot), BestKernels());
   }
 
@@ -101,7 +104,8 @@ TEST_F(Admission, TheCacheHoldsPromptAndAnswerWhateverIsDrafted) {
   EngineOptions options;
   options.kv_block_tokens = kBlockTokens;
   options.kv_cache_bytes =
-      kBlocks * kBlockTokens * KvPool::TokenBytes(model.config().text, KvTypeOf(model.precision()));
+      kBlocks * kBlockTokens *
+      KvPool::TokenBytes(model.architecture().text().cache, KvTypeOf(model.precision()));
   const int most = kBlocks * kBlockTokens - PromptRows() + 1;
   ASSERT_GT(most, 20);
   for (int tokens = most - 20; tokens <= most + 2; ++tokens) {

@@ -39,7 +39,7 @@ TEST_P(GoldenDrafts, PrefillHiddenLogitsAndDraftsOfEveryConventionAreEqual) {
   // Our warm-up ends one slot early: the last slot is the first draft's.
   std::vector<float> prefill = recorder.arrays["mtp_prefill"];
   const std::vector<float>& hidden = recorder.arrays["mtp_hidden"];
-  const auto width = static_cast<ptrdiff_t>(model.config().text.hidden_size);
+  const auto width = static_cast<ptrdiff_t>(model.architecture().text().hidden_size);
   prefill.insert(prefill.end(), hidden.begin(), hidden.begin() + width);
   for (const auto& [part, ours] : {std::pair<std::string, std::vector<float>>{"prefill", prefill},
                                    {"hidden", hidden},

@@ -36,9 +36,9 @@ Image RandomImage(std::mt19937_64& rng) {
 
 // Two images and text through the program and through the plain model.
 void CompareOne(const Model& model, std::mt19937_64& rng) {
-  const ImageProcessor processor(model.config().image_processor);
+  const VisionModel& encoder = *model.vision();
   Request request;
-  request.images = {processor.Prepare(RandomImage(rng)), processor.Prepare(RandomImage(rng))};
+  request.images = {encoder.Prepare(RandomImage(rng)), encoder.Prepare(RandomImage(rng))};
   request.task_text = "Text Recognition:";
   request.ignore_stop = true;
   request.max_new_tokens = 6;
@@ -55,9 +55,9 @@ void CompareOne(const Model& model, std::mt19937_64& rng) {
   const PlainModel plain(model.snapshot());
   PlainModel::Rows vision;
   for (const PreparedImage& image : images) {
-    std::vector<float> patches(
-        static_cast<size_t>(image.grid.num_patches() * processor.patch_values()));
-    processor.WritePatches(image, patches);
+    std::vector<float> patches(static_cast<size_t>(image.grid.num_patches() *
+                                                   model.architecture().vision()->patch_values));
+    encoder.WritePatches(image, patches);
     for (auto& row : plain.Vision(patches, image.grid)) vision.push_back(std::move(row));
   }
   // f32 against double over at most nine layers of values near 1.
@@ -84,7 +84,7 @@ void CompareOne(const Model& model, std::mt19937_64& rng) {
     // The chosen token is the plain model's, or within rounding of it.
     EXPECT_GE(logits[static_cast<size_t>(Decided(*sequence)[i])], *best - kAtol) << "token " << i;
   }
-  if (model.mtp() == nullptr) return;
+  if (model.draft() == nullptr) return;
   const std::vector<TokenId> next(sequence->tokens.begin() + 1,
                                   sequence->tokens.begin() + static_cast<ptrdiff_t>(prompt_rows));
   const PlainModel::Rows slots = plain.Draft(

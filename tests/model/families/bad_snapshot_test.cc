@@ -6,6 +6,7 @@
 #include <optional>
 #include <random>
 
+#include "model/checkpoint/tensor_check.h"
 #include "model/families/inspect.h"
 #include "model/families/snapshot.h"
 #include "model/support/error.h"
@@ -28,7 +29,7 @@ std::string TinyA() { return SourcePath("tests/golden/snapshots/tiny-a"); }
 std::optional<Error> LoadingError(const std::string& dir) {
   try {
     const Snapshot snapshot = LoadSnapshot(dir);
-    for (const TensorSpec& spec : RequiredTensors(snapshot.config)) {
+    for (const auto& [spec, section] : RequiredTensors(snapshot.Modules())) {
       const StoredTensor& tensor = *snapshot.checkpoint.Find(spec.name);
       std::vector<float> values(static_cast<size_t>(tensor.num_elements()));
       WidenToF32(tensor, values);

@@ -6,53 +6,51 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "model/families/inspect.h"
 #include "model/support/error.h"
+#include "tests/support/glm_ocr.h"
 #include "tests/support/npy.h"
 #include "tests/support/snapshot_edits.h"
 
 namespace platen {
 namespace {
 
+using testing::GlmConfig;
 using testing::SourcePath;
-
-int64_t NumElements(const std::vector<int64_t>& shape) {
-  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
-}
 
 TEST(LoadSnapshot, LoadsTheOneFileBf16Snapshot) {
   const Snapshot snapshot = LoadSnapshot(SourcePath("tests/golden/snapshots/tiny-a"));
-  EXPECT_EQ(snapshot.config.text.head_dim, 16);
-  EXPECT_EQ(snapshot.config.text.q_size(), 64);
-  EXPECT_EQ(snapshot.config.text.num_mtp_layers, 1);
-  EXPECT_EQ(snapshot.config.tokens.stop, (std::vector<TokenId>{873, 880}));
-  EXPECT_EQ(snapshot.config.tokens.image, 907);
+  EXPECT_EQ(GlmConfig(snapshot).text.head_dim, 16);
+  EXPECT_EQ(GlmConfig(snapshot).text.q_size(), 64);
+  EXPECT_EQ(GlmConfig(snapshot).text.num_mtp_layers, 1);
+  EXPECT_EQ(GlmConfig(snapshot).tokens.stop, (std::vector<TokenId>{873, 880}));
+  EXPECT_EQ(GlmConfig(snapshot).image_tokens.image, 907);
   EXPECT_EQ(snapshot.checkpoint.Find("lm_head.weight")->dtype, DType::kBF16);
   EXPECT_TRUE(snapshot.warnings.empty());
 }
 
 TEST(LoadSnapshot, LoadsTheShardedTiedF32Snapshot) {
   const Snapshot snapshot = LoadSnapshot(SourcePath("tests/golden/snapshots/tiny-b"));
-  EXPECT_TRUE(snapshot.config.text.tie_word_embeddings);
+  EXPECT_TRUE(GlmConfig(snapshot).text.tie_word_embeddings);
   EXPECT_EQ(snapshot.checkpoint.Find("lm_head.weight"), nullptr);
   EXPECT_EQ(snapshot.checkpoint.Find("model.language_model.norm.weight")->dtype, DType::kF32);
-  EXPECT_EQ(snapshot.config.vision.rope_theta, 10000.0);  // the file has no vision rope_parameters
-  EXPECT_EQ(snapshot.config.text.rope_theta, 500.0);
-  EXPECT_EQ(snapshot.config.image_processor.max_pixels, 16000);
+  EXPECT_EQ(GlmConfig(snapshot).vision.rope_theta,
+            10000.0);  // the file has no vision rope_parameters
+  EXPECT_EQ(GlmConfig(snapshot).text.rope_theta, 500.0);
+  EXPECT_EQ(GlmConfig(snapshot).image_processor.max_pixels, 16000);
 }
 
 TEST(LoadSnapshot, LoadsTheSnapshotWithTheReleasedModelsRatios) {
   const Snapshot snapshot = LoadSnapshot(SourcePath("tests/golden/snapshots/tiny-c"));
-  EXPECT_EQ(snapshot.config.text.mrope_section, (std::array<int, 3>{16, 24, 24}));
+  EXPECT_EQ(GlmConfig(snapshot).text.mrope_section, (std::array<int, 3>{16, 24, 24}));
 }
 
 TEST(LoadSnapshot, LoadsTheBundledModel) {
   const Snapshot snapshot = LoadSnapshot(SourcePath("assets/platen-mini"));
-  EXPECT_TRUE(snapshot.config.reading.present);
-  EXPECT_EQ(snapshot.config.reading.granularity, ReadingConfig::Granularity::kLine);
-  EXPECT_EQ(snapshot.config.reading.prompts.at("text"), "Text Recognition:");
+  EXPECT_TRUE(snapshot.reading.present);
+  EXPECT_EQ(snapshot.reading.granularity, ReadingConfig::Granularity::kLine);
+  EXPECT_EQ(snapshot.reading.prompts.at("text"), "Text Recognition:");
   EXPECT_TRUE(snapshot.warnings.empty());
 }
 
@@ -70,7 +68,7 @@ nlohmann::json SetConfig(const nlohmann::json& path, const nlohmann::json& value
 
 TEST(LoadSnapshot, DoesWithoutADraftLayerIfTheConfigSaysSo) {
   const Snapshot snapshot = LoadEdited({SetConfig({"text_config", "num_nextn_predict_layers"}, 0)});
-  EXPECT_EQ(snapshot.config.text.num_mtp_layers, 0);
+  EXPECT_EQ(GlmConfig(snapshot).text.num_mtp_layers, 0);
   ASSERT_EQ(snapshot.warnings.size(), 1U);  // the draft layer's 16 tensors are still in the file
   EXPECT_NE(snapshot.warnings[0].find("16 tensors"), std::string::npos) << snapshot.warnings[0];
 }
@@ -107,7 +105,7 @@ std::string EmbeddingHex() {
 TEST(LoadSnapshot, AStoredHeadThatDiffersFromTheEmbeddingIsKeptWhateverTheConfigSays) {
   const nlohmann::json tied = SetConfig({"tie_word_embeddings"}, true);
   const Snapshot differs = LoadEdited({tied});
-  EXPECT_FALSE(differs.config.text.tie_word_embeddings);
+  EXPECT_FALSE(GlmConfig(differs).text.tie_word_embeddings);
   ASSERT_EQ(differs.warnings.size(), 1U);
   EXPECT_NE(differs.warnings[0].find("tie_word_embeddings"), std::string::npos);
   EXPECT_NE(differs.warnings[0].find("lm_head.weight"), std::string::npos);
@@ -116,14 +114,14 @@ TEST(LoadSnapshot, AStoredHeadThatDiffersFromTheEmbeddingIsKeptWhateverTheConfig
       {"op", "set_tensor_bytes"}, {"tensor", "lm_head.weight"}, {"offset", 0}};
   same_bytes["hex"] = EmbeddingHex();
   const Snapshot equal = LoadEdited({tied, same_bytes});
-  EXPECT_TRUE(equal.config.text.tie_word_embeddings);
+  EXPECT_TRUE(GlmConfig(equal).text.tie_word_embeddings);
   EXPECT_TRUE(equal.warnings.empty());
 
   const nlohmann::json last_byte = {{"op", "set_tensor_bytes"},
                                     {"tensor", "lm_head.weight"},
                                     {"offset", 912 * 48 * 2 - 1},
                                     {"hex", "12"}};
-  EXPECT_FALSE(LoadEdited({tied, same_bytes, last_byte}).config.text.tie_word_embeddings);
+  EXPECT_FALSE(GlmConfig(LoadEdited({tied, same_bytes, last_byte})).text.tie_word_embeddings);
 }
 
 TEST(LoadSnapshot, AStoredHeadOfATiedModelMustHaveTheHeadsShape) {
@@ -136,13 +134,13 @@ TEST(LoadSnapshot, AStoredHeadOfATiedModelMustHaveTheHeadsShape) {
   }
 }
 
-// Which product the head is only the checkpoint tells.
+// Which linear the head is only the checkpoint tells.
 TEST(LoadSnapshot, TheQuantizationPlanNamesTheHeadThatIsUsed) {
-  const auto refused = [](bool keep_head, const std::string& product) -> std::string {
+  const auto refused = [](bool keep_head, const std::string& linear) -> std::string {
     const testing::TempFolder folder;
     testing::CopySnapshot(SourcePath("tests/golden/snapshots/tiny-a"), folder);
     testing::ApplyEdit(SetConfig({"tie_word_embeddings"}, true), folder);
-    folder.Write("platen.json", R"({"int8": {"groups": {")" + product + R"(": 64}}})");
+    folder.Write("platen.json", R"({"int8": {"groups": {")" + linear + R"(": 64}}})");
     if (!keep_head) {
       testing::ApplyEdit({{"op", "drop_tensor"}, {"tensor", "lm_head.weight"}}, folder);
     }
@@ -196,40 +194,6 @@ TEST(LoadSnapshot, ChecksTokenIdsAgainstTheTokenizer) {
 
 TEST(LoadSnapshot, RefusesAFolderThatIsNotThere) {
   EXPECT_THROW(LoadSnapshot(SourcePath("tests/golden/snapshots/none")), Error);
-}
-
-// tests/data/released-config holds the configuration files of zai-org/GLM-OCR.
-TEST(TensorTable, OfTheReleasedModelHas526TensorsAnd1325258240Elements) {
-  const ModelConfig config = ReadModelConfig(SourcePath("tests/data/released-config"));
-  std::vector<TensorSpec> specs = RequiredTensors(config);
-  EXPECT_EQ(specs.size(), 524U);
-  for (TensorSpec& spec : OptionalTensors(config)) specs.push_back(std::move(spec));
-  EXPECT_EQ(specs.size(), 526U);
-  int64_t total = 0;
-  std::map<std::string, int64_t> by_group;
-  std::map<std::string, std::vector<int64_t>> shapes;
-  for (const TensorSpec& spec : specs) {
-    total += NumElements(spec.shape);
-    by_group[spec.group] += NumElements(spec.shape);
-    EXPECT_TRUE(shapes.emplace(spec.name, spec.shape).second) << spec.name << " is listed twice";
-  }
-  EXPECT_EQ(total, 1'325'258'240);
-  EXPECT_EQ(by_group["embedding"] + by_group["decoder"] + by_group["head"], 673'285'632);
-  EXPECT_EQ(by_group["vision"] + by_group["merger"], 434'120'192);
-  EXPECT_EQ(by_group["mtp"], 217'852'416);
-  EXPECT_EQ(shapes["model.language_model.layers.16.eh_proj.weight"],
-            (std::vector<int64_t>{1536, 3072}));
-  EXPECT_EQ(shapes["model.visual.patch_embed.proj.weight"],
-            (std::vector<int64_t>{1024, 3, 2, 14, 14}));
-  EXPECT_EQ(shapes["model.visual.merger.down_proj.weight"], (std::vector<int64_t>{1536, 4608}));
-}
-
-TEST(TensorTable, WithoutDraftLayerHasNoMtpTensors) {
-  ModelConfig config = ReadModelConfig(SourcePath("tests/golden/snapshots/tiny-a"));
-  const size_t with_mtp = RequiredTensors(config).size();
-  config.text.num_mtp_layers = 0;
-  EXPECT_EQ(RequiredTensors(config).size(), with_mtp - 14);
-  EXPECT_TRUE(OptionalTensors(config).empty());
 }
 
 // A stored tensor over `values`, as if it started at byte 100 of a file.

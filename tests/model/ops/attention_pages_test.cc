@@ -45,7 +45,7 @@ void Fill(const PageShape& shape, int at_once, std::vector<T>& keys, std::vector
   values.assign(static_cast<size_t>(shape.value_bytes()) / sizeof(T), T{99});
   std::vector<float> k(static_cast<size_t>(shape.tokens) * kStride, 1e9F), v = k;
   for (int t = 0; t < shape.tokens; ++t) {
-    for (int d = 0; d < shape.head_dim; ++d) {
+    for (int d = 0; d < shape.key_width; ++d) {
       k[static_cast<size_t>(t * kStride + d)] = static_cast<float>(100 * t + d);
       v[static_cast<size_t>(t * kStride + d)] = static_cast<float>(-(100 * t + d));
     }
@@ -60,8 +60,12 @@ void Fill(const PageShape& shape, int at_once, std::vector<T>& keys, std::vector
 }
 
 TEST(AttentionPages, F32PagesAreKeysByDimensionAndValuesByToken) {
-  const PageShape shape = {
-      .type = KvType::kF32, .tokens = 48, .head_dim = 6, .key_rows = 8, .value_stride = 16};
+  const PageShape shape = {.type = KvType::kF32,
+                           .tokens = 48,
+                           .key_width = 6,
+                           .value_width = 6,
+                           .key_rows = 8,
+                           .value_stride = 16};
   std::vector<float> keys, values;
   for (const int at_once : {1, 3, 16, 17, 32, 48}) {
     Fill(shape, at_once, keys, values);
@@ -77,8 +81,12 @@ TEST(AttentionPages, F32PagesAreKeysByDimensionAndValuesByToken) {
 }
 
 TEST(AttentionPages, Bf16PagesHoldPairsOfRowsAndZerosInThePadding) {
-  const PageShape shape = {
-      .type = KvType::kBf16, .tokens = 48, .head_dim = 6, .key_rows = 32, .value_stride = 32};
+  const PageShape shape = {.type = KvType::kBf16,
+                           .tokens = 48,
+                           .key_width = 6,
+                           .value_width = 6,
+                           .key_rows = 32,
+                           .value_stride = 32};
   std::vector<uint16_t> keys, values;
   for (const int at_once : {1, 3, 16, 17, 32, 48}) {
     Fill(shape, at_once, keys, values);

@@ -8,12 +8,10 @@
 namespace platen {
 namespace {
 
-TextConfig LargeModel() {
-  TextConfig config;
-  config.num_layers = 16;
-  config.num_kv_heads = 8;
-  config.head_dim = 128;
-  return config;
+CacheShape LargeModel() {
+  CacheShape shape;
+  shape.planes.assign(16, {8, 128, 128});
+  return shape;
 }
 
 TEST(KvPool, SaysWhichOptionIsTooLargeForTheMachine) {

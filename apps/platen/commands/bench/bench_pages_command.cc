@@ -119,8 +119,8 @@ Report Summarise(const std::vector<PageRun>& runs, const PageWorkload& workload,
   std::vector<bench::Peaks> peaks;
   for (const PageRun& run : runs) peaks.push_back(run.peaks);
   report.peaks = bench::MedianOf(peaks);
-  report.limit = LimitOfPage(model.config(), shape, report.steps, report.peaks, model.precision(),
-                             model.vision_attention());
+  report.limit = LimitOfPage(bench::CountsOf(model.architecture()), shape, report.steps,
+                             report.peaks, model.precision(), model.vision_attention());
   return report;
 }
 

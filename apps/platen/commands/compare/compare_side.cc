@@ -3,7 +3,6 @@
 #include "apps/platen/cli/model_options.h"
 #include "apps/platen/cli/packed_options.h"
 #include "apps/platen/commands/ocr/ocr_options.h"
-#include "model/families/glm_ocr/linears.h"
 #include "model/support/clock.h"
 #include "pipeline/telemetry.h"
 
@@ -12,7 +11,7 @@ namespace {
 
 PageReaderOptions ReaderOptions(const Settings& settings, const Model& model) {
   PageReaderOptions options;
-  options.reading = model.config().reading;
+  options.reading = model.snapshot().reading;
   options.reading.granularity = GranularityFrom(settings, options.reading);
   options.task = settings.Text("task");
   options.text_height = settings.Number("text-height");
@@ -35,7 +34,7 @@ PageReading Side::Read(const WalkedPage& page) {
 Side LoadSide(const Settings& settings, const CompareSide& chosen, const QuantizationPlan* plan) {
   const int64_t start_ns = MonotonicNs();
   auto snapshot = std::make_unique<Snapshot>(LoadSnapshot(chosen.model));
-  if (plan != nullptr) snapshot->config.quantization = *plan;
+  if (plan != nullptr) snapshot->quantization = *plan;
   Side side;
   // Packed files hold the snapshot's own groups.
   const PackingOptions packing =
@@ -45,7 +44,7 @@ Side LoadSide(const Settings& settings, const CompareSide& chosen, const Quantiz
   side.reader = std::make_unique<PageReader>(*side.model, ReaderOptions(settings, *side.model));
   side.report.model = chosen.model;
   side.report.precision = PrecisionName(chosen.precision);
-  side.report.weight_bytes = PackedWeightBytes(*side.model);
+  side.report.weight_bytes = side.model->modules().PackedBytes();
   side.report.load_s = SecondsSince(start_ns);
   return side;
 }

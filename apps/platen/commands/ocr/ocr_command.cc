@@ -96,7 +96,7 @@ std::unique_ptr<Job> FindWork(const Settings& settings) {
 void CheckGranularity(const Settings& settings) {
   if (settings.Text("granularity") == "auto") return;
   const std::string dir = LocateModel(settings.Text("model"));
-  GranularityFrom(settings, ReadReadingConfig(dir + "/platen.json"));
+  GranularityFrom(settings, ReadReadingConfig(dir + "/platen.json", ""));
 }
 
 struct LoadedModel {
@@ -220,7 +220,7 @@ const char* ResultName(const RunReport& report, int exit_code) {
 struct Reader {
   Reader(const Settings& settings, const Resources& resources)
       : loaded(LoadModel(settings, resources.kv_cache_bytes)),
-        reading(loaded.model->config().reading),
+        reading(loaded.model->snapshot().reading),
         detector(MakeClassicalDetector()) {
     reading.granularity = GranularityFrom(settings, reading);
     WarnOfUntrainedTask(reading, settings.Text("task"));

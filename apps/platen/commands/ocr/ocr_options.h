@@ -3,7 +3,7 @@
 
 #include "apps/platen/cli/option_table.h"
 #include "apps/platen/cli/settings.h"
-#include "model/families/glm_ocr/config.h"
+#include "model/families/reading_config.h"
 #include "pipeline/run.h"
 #include "stages/readers/document_reader.h"
 

@@ -11,13 +11,13 @@
 #include "model/support/error.h"
 #include "tests/support/npy.h"
 
-namespace platen {
+namespace platen::glm_ocr {
 namespace {
 
 using nlohmann::json;
-using testing::Npy;
-using testing::ReadNpy;
-using testing::SourcePath;
+using platen::testing::Npy;
+using platen::testing::ReadNpy;
+using platen::testing::SourcePath;
 
 json ReadJson(const std::string& path) {
   std::ifstream in(path);
@@ -66,7 +66,7 @@ class GoldenPrompts : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(GoldenPrompts, HaveTheReferencesIdsPositionsAndDelta) {
   const std::string dir = SourcePath("tests/golden/snapshots/" + GetParam());
-  const ModelConfig config = ReadModelConfig(dir);
+  const Config config = ReadConfig(dir);
   const Tokenizer tokenizer = Tokenizer::Load(dir + "/tokenizer.json");
   int num_cases = 0;
   for (const auto& entry :
@@ -77,7 +77,7 @@ TEST_P(GoldenPrompts, HaveTheReferencesIdsPositionsAndDelta) {
     const json golden = ReadJson(entry.path() / "golden.json");
     std::vector<PatchGrid> grids;
     for (const json& grid : golden["image_grid_thw"]) grids.push_back({grid[1], grid[2]});
-    const PromptInput input = BuildPrompt(tokenizer, config, grids, golden["text"]);
+    const PromptInput input = BuildPrompt(tokenizer, config.image_tokens, grids, golden["text"]);
     EXPECT_EQ(input.text, golden["prompt"]);
     EXPECT_EQ(input.rope_delta, golden["rope_delta"].get<int>());
     const Npy ids = ReadNpy(entry.path() / "input_ids.npy");
@@ -128,11 +128,11 @@ TEST(ComputeRopePositions, RefusesImageTokensThatDoNotMatchTheGrids) {
 
 TEST(BuildPrompt, RefusesATaskTextWithImagePlaceholders) {
   const std::string dir = SourcePath("tests/golden/snapshots/tiny-a");
-  const ModelConfig config = ReadModelConfig(dir);
+  const Config config = ReadConfig(dir);
   const Tokenizer tokenizer = Tokenizer::Load(dir + "/tokenizer.json");
   const PatchGrid grid{2, 2};
   try {
-    BuildPrompt(tokenizer, config, {&grid, 1}, "a<|image|>b");
+    BuildPrompt(tokenizer, config.image_tokens, {&grid, 1}, "a<|image|>b");
     FAIL() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);
@@ -140,4 +140,4 @@ TEST(BuildPrompt, RefusesATaskTextWithImagePlaceholders) {
 }
 
 }  // namespace
-}  // namespace platen
+}  // namespace platen::glm_ocr

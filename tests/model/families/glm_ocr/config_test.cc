@@ -7,15 +7,15 @@
 #include "tests/support/npy.h"
 #include "tests/support/snapshot_edits.h"
 
-namespace platen {
+namespace platen::glm_ocr {
 namespace {
 
 using nlohmann::json;
 using namespace nlohmann::literals;
-using testing::ApplyEdit;
-using testing::ReadFile;
-using testing::SourcePath;
-using testing::TempFolder;
+using platen::testing::ApplyEdit;
+using platen::testing::ReadFile;
+using platen::testing::SourcePath;
+using platen::testing::TempFolder;
 
 // A copy of the golden snapshot tiny-a's configuration to edit.
 class EditedConfig {
@@ -44,7 +44,7 @@ class EditedConfig {
     return *this;
   }
 
-  ModelConfig Read() const { return ReadModelConfig(folder_.path()); }
+  Config Read() const { return ReadConfig(folder_.path()); }
   // "file: field", or "" if the configuration is accepted.
   std::string RefusedAt() const {
     try {
@@ -71,7 +71,6 @@ class EditedConfig {
 constexpr char kConfig[] = "config.json";
 constexpr char kGeneration[] = "generation_config.json";
 constexpr char kPreprocessor[] = "preprocessor_config.json";
-constexpr char kReading[] = "platen.json";
 
 struct Refusal {
   const char* file;
@@ -80,7 +79,7 @@ struct Refusal {
   std::string at;  // expected "file: field"
 };
 
-TEST(ModelConfig, RefusesEveryValueItCannotHonourByName) {
+TEST(Config, RefusesEveryValueItCannotHonourByName) {
   const std::vector<Refusal> cases = {
       {kConfig, {"text_config", "hidden_act"}, "gelu", "config.json: text_config.hidden_act"},
       {kConfig, {"text_config", "attention_bias"}, true, "config.json: text_config.attention_bias"},
@@ -179,7 +178,7 @@ TEST(ModelConfig, RefusesEveryValueItCannotHonourByName) {
   }
 }
 
-TEST(ModelConfig, RefusesEveryMissingFieldItNeedsByName) {
+TEST(Config, RefusesEveryMissingFieldItNeedsByName) {
   const std::vector<json> needed = {
       {"model_type"},
       {"image_token_id"},
@@ -219,7 +218,7 @@ TEST(ModelConfig, RefusesEveryMissingFieldItNeedsByName) {
   EXPECT_EQ(EditedConfig().Remove(kPreprocessor).RefusedAt(), "preprocessor_config.json: ");
 }
 
-TEST(ModelConfig, TakesTheReferencesDefaultsForWhatMayBeMissing) {
+TEST(Config, TakesTheReferencesDefaultsForWhatMayBeMissing) {
   EXPECT_EQ(
       EditedConfig().Delete(kConfig, {"vision_config", "rope_parameters"}).Read().vision.rope_theta,
       10000.0);
@@ -228,7 +227,7 @@ TEST(ModelConfig, TakesTheReferencesDefaultsForWhatMayBeMissing) {
                 .Read()
                 .text.num_mtp_layers,
             0);
-  const ModelConfig bare = EditedConfig().Write(kPreprocessor, "{}").Read();
+  const Config bare = EditedConfig().Write(kPreprocessor, "{}").Read();
   EXPECT_EQ(bare.image_processor.min_pixels, 12544);
   EXPECT_EQ(bare.image_processor.max_pixels, 11'760'000);
   EXPECT_EQ(bare.image_processor.patch_size, 14);
@@ -242,7 +241,7 @@ const json kYarn = R"({"rope_type": "yarn", "factor": 2.0, "rope_theta": 10000.0
 const json kSameTextRope =
     R"({"rope_type": "default", "rope_theta": 10000, "mrope_section": [2, 3, 3]})"_json;
 
-TEST(ModelConfig, RefusesRotarySettingsWhereverTheReferenceWouldHonourThem) {
+TEST(Config, RefusesRotarySettingsWhereverTheReferenceWouldHonourThem) {
   for (const std::string model : {"text_config", "vision_config"}) {
     const std::string at = "config.json: " + model + ".";
     for (const bool without : {false, true}) {  // rope_parameters
@@ -285,7 +284,7 @@ TEST(ModelConfig, RefusesRotarySettingsWhereverTheReferenceWouldHonourThem) {
             "config.json: text_config.rope_parameters.mrope_section");
 }
 
-TEST(ModelConfig, HonoursRotarySettingsOfOlderConfigurations) {
+TEST(Config, HonoursRotarySettingsOfOlderConfigurations) {
   // Each without rope_parameters, then without its theta only.
   const auto vision_theta = [](const std::string& key, const json& value, bool whole) {
     EditedConfig config;
@@ -312,7 +311,7 @@ TEST(ModelConfig, HonoursRotarySettingsOfOlderConfigurations) {
   EXPECT_EQ(config.Read().text.mrope_section, (std::array<int, 3>{1, 3, 4}));
 }
 
-TEST(ModelConfig, AcceptsWhatSaysTheSameTwice) {
+TEST(Config, AcceptsWhatSaysTheSameTwice) {
   const std::vector<std::pair<json, json>> harmless = {
       {{"text_config", "rope_scaling"}, nullptr},
       {{"text_config", "rope_scaling"}, json::object()},
@@ -333,7 +332,7 @@ TEST(ModelConfig, AcceptsWhatSaysTheSameTwice) {
       {{"rope_theta"}, 500.0},
       {{"sliding_window"}, 4},
   };
-  const ModelConfig expected = EditedConfig().Read();
+  const Config expected = EditedConfig().Read();
   for (const auto& [path, value] : harmless) {
     SCOPED_TRACE(path.dump() + " = " + value.dump());
     EditedConfig edited;
@@ -345,7 +344,7 @@ TEST(ModelConfig, AcceptsWhatSaysTheSameTwice) {
   }
 }
 
-TEST(ModelConfig, RefusesOtherAttentionThanFullByName) {
+TEST(Config, RefusesOtherAttentionThanFullByName) {
   const std::vector<Refusal> cases = {
       {kConfig, {"text_config", "sliding_window"}, 4, "config.json: text_config.sliding_window"},
       {kConfig,
@@ -380,7 +379,7 @@ TEST(ModelConfig, RefusesOtherAttentionThanFullByName) {
             "config.json: text_config.sliding_window");
 }
 
-TEST(ModelConfig, TakesStopIdsFromEitherPlace) {
+TEST(Config, TakesStopIdsFromEitherPlace) {
   const std::vector<TokenId> both = {873, 880};
   EXPECT_EQ(EditedConfig().Read().tokens.stop, both);
   EXPECT_EQ(EditedConfig().Remove(kGeneration).Read().tokens.stop, both);
@@ -401,7 +400,7 @@ TEST(ModelConfig, TakesStopIdsFromEitherPlace) {
             std::vector<TokenId>{880});
 }
 
-TEST(ModelConfig, TiesTheHeadIfEitherPlaceSaysSo) {
+TEST(Config, TiesTheHeadIfEitherPlaceSaysSo) {
   EXPECT_FALSE(EditedConfig().Read().text.tie_word_embeddings);
   EXPECT_TRUE(
       EditedConfig().Set(kConfig, {"tie_word_embeddings"}, true).Read().text.tie_word_embeddings);
@@ -411,7 +410,7 @@ TEST(ModelConfig, TiesTheHeadIfEitherPlaceSaysSo) {
                   .text.tie_word_embeddings);
 }
 
-TEST(ModelConfig, RefusesDuplicateKeysAndDeepNesting) {
+TEST(Config, RefusesDuplicateKeysAndDeepNesting) {
   EXPECT_EQ(
       EditedConfig().Write(kPreprocessor, R"({"patch_size": 14, "patch_size": 16})").RefusedAt(),
       "preprocessor_config.json: patch_size");
@@ -424,57 +423,5 @@ TEST(ModelConfig, RefusesDuplicateKeysAndDeepNesting) {
             std::string::npos);
 }
 
-TEST(ReadingConfig, WithoutAFileIsBlocksWithTheStandardPrompts) {
-  const ReadingConfig reading = EditedConfig().Read().reading;
-  EXPECT_FALSE(reading.present);
-  EXPECT_EQ(reading.granularity, ReadingConfig::Granularity::kBlock);
-  EXPECT_EQ(reading.line_height, 0);
-  EXPECT_EQ(reading.prompts.at("text"), "Text Recognition:");
-  EXPECT_EQ(reading.prompts.at("table"), "Table Recognition:");
-  EXPECT_EQ(reading.prompts.at("formula"), "Formula Recognition:");
-}
-
-TEST(ReadingConfig, ReadsEveryKey) {
-  const ReadingConfig reading =
-      EditedConfig()
-          .Write(kReading, R"({"granularity": "line", "line_height": 32, "x_height": 12.5,
-                               "baseline": 24, "max_width": 640, "prompts": {"table": "T:"},
-                               "scripts": ["Latin", "Greek"], "tasks": ["text"]})")
-          .Read()
-          .reading;
-  EXPECT_TRUE(reading.present);
-  EXPECT_EQ(reading.granularity, ReadingConfig::Granularity::kLine);
-  EXPECT_EQ(reading.line_height, 32);
-  EXPECT_EQ(reading.x_height, 12.5);
-  EXPECT_EQ(reading.baseline, 24.0);
-  EXPECT_EQ(reading.max_width, 640);
-  EXPECT_EQ(reading.prompts.at("table"), "T:");
-  EXPECT_EQ(reading.prompts.at("text"), "Text Recognition:");
-  EXPECT_EQ(reading.scripts, (std::vector<std::string>{"Latin", "Greek"}));
-  EXPECT_EQ(reading.tasks, std::vector<std::string>{"text"});
-}
-
-TEST(ReadingConfig, RefusesWhatItDoesNotKnowByName) {
-  const std::vector<std::pair<std::string, std::string>> cases = {
-      {R"({"granularty": "line"})", "platen.json: granularty"},
-      {R"({"granularity": "word"})", "platen.json: granularity"},
-      {R"({"line_height": 0})", "platen.json: line_height"},
-      {R"({"x_height": 11})", "platen.json: x_height"},
-      {R"({"line_height": 28, "baseline": 29})", "platen.json: baseline"},
-      {R"({"line_height": 28, "baseline": 20, "x_height": 21})", "platen.json: x_height"},
-      {R"({"line_height": 28, "max_width": 20})", "platen.json: max_width"},
-      {R"({"prompts": {"txt": "x"}})", "platen.json: prompts.txt"},
-      {R"({"prompts": {"text": ""}})", "platen.json: prompts.text"},
-      {R"({"prompts": {"text": "<|image|>"}})", "platen.json: prompts.text"},
-      {R"({"tasks": ["poem"]})", "platen.json: tasks"},
-      {R"({"scripts": "Latin"})", "platen.json: scripts"},
-  };
-  for (const auto& [text, at] : cases) {
-    EXPECT_EQ(EditedConfig().Write(kReading, text).RefusedAt(), at) << text;
-  }
-  EXPECT_NE(EditedConfig().Write(kReading, cases[0].first).Reason().find("\"granularity\""),
-            std::string::npos);
-}
-
 }  // namespace
-}  // namespace platen
+}  // namespace platen::glm_ocr

@@ -13,7 +13,7 @@
 #include "tests/support/images.h"
 #include "tests/support/npy.h"
 
-namespace platen {
+namespace platen::glm_ocr {
 namespace {
 
 using ::platen::testing::AllClose;
@@ -164,4 +164,4 @@ INSTANTIATE_TEST_SUITE_P(BothPixelLimits, PixelValues,
                          ::testing::Values(std::pair{12544, 9633792}, std::pair{9000, 16000}));
 
 }  // namespace
-}  // namespace platen
+}  // namespace platen::glm_ocr

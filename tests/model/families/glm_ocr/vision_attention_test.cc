@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/checkpoint/weight_source.h"
 #include "model/families/glm_ocr/vision.h"
+#include "tests/support/glm_ocr.h"
 #include "tests/support/golden.h"
 
 namespace platen::testing {
@@ -18,23 +20,29 @@ constexpr const char* kImages[] = {"exif6.jpg", "tall30x400.png", "gray.png"};
 class Bf16Attention : public ::testing::TestWithParam<std::tuple<const char*, VisionAttention>> {
  protected:
   Bf16Attention() {
-    const ImageProcessor processor(model_.config().image_processor);
-    for (const char* file : kImages) images_.push_back(processor.Prepare(GoldenImage(file)));
+    for (const char* file : kImages) {
+      images_.push_back(model_.vision()->Prepare(GoldenImage(file)));
+    }
   }
 
   // Embeddings of images [first, first + count) in one call.
   std::vector<float> Encode(const KernelTable& kernels, VisionAttention attention, size_t first,
                             size_t count) const {
-    const VisionEncoder encoder(model_.config(), model_.vision_weights(), kernels, attention);
+    const glm_ocr::Config& config = GlmConfig(model_);
+    glm_ocr::BoundModules modules = glm_ocr::DescribeModules(config);
+    CheckpointSource source(Precision::kF32);
+    LoadModules(modules.table, model_.snapshot().checkpoint, source);
+    const glm_ocr::VisionEncoder encoder(config.vision, config.image_processor,
+                                         modules.weights->vision, kernels, attention);
     std::vector<const PreparedImage*> batch;
     int64_t tokens = 0;
     for (size_t i = first; i < first + count; ++i) {
       batch.push_back(&images_[i]);
       tokens += images_[i].grid.num_image_tokens();
     }
-    Mat out(tokens, model_.config().text.hidden_size);
-    VisionWorkspace ws;
-    encoder.Encode(batch, ws, out.View());
+    Mat out(tokens, model_.architecture().text().hidden_size);
+    glm_ocr::VisionWorkspace ws;
+    encoder.Encode(batch, ws, out.View(), {});
     return {out.span().begin(), out.span().end()};
   }
 

@@ -1,10 +1,10 @@
-// K-groups of int8 weights as platen.json gives them.
+// Group sizes of int8 weights as platen.json gives them.
 #include "model/checkpoint/quantization_plan.h"
 
 #include <gtest/gtest.h>
 
-#include "model/families/glm_ocr/config.h"
-#include "model/families/glm_ocr/product_names.h"
+#include "model/families/reading_config.h"
+#include "model/families/registry.h"
 #include "model/support/error.h"
 #include "tests/support/npy.h"
 #include "tests/support/temp_folder.h"
@@ -12,7 +12,6 @@
 namespace platen {
 namespace {
 
-using testing::ReadFile;
 using testing::SourcePath;
 using testing::TempFolder;
 
@@ -37,17 +36,22 @@ TEST(MatchesPatternTest, ManyStarsTakeNoLonger) {
   EXPECT_FALSE(MatchesPattern(pattern + "b", name));
 }
 
-// A configuration folder of the golden snapshot tiny-a with this platen.json.
+// Names of the linears of the golden snapshot tiny-a.
+std::vector<std::string> LinearsOfTinyA() {
+  const std::string dir = SourcePath("tests/golden/snapshots/tiny-a");
+  return FamilyRegistry::BuiltIn().Read(dir)->Modules().LinearNames();
+}
+
+// This platen.json beside the golden snapshot tiny-a.
 class PlanFile {
  public:
-  explicit PlanFile(const std::string& platen_json) {
-    const std::string tiny_a = SourcePath("tests/golden/snapshots/tiny-a/");
-    for (const char* name : {"config.json", "generation_config.json", "preprocessor_config.json"}) {
-      folder_.Write(name, ReadFile(tiny_a + name));
-    }
-    folder_.Write("platen.json", platen_json);
+  explicit PlanFile(const std::string& platen_json) { folder_.Write("platen.json", platen_json); }
+  QuantizationPlan Read() const {
+    const std::string path = folder_.path() + "/platen.json";
+    QuantizationPlan plan = ReadQuantizationPlan(path);
+    plan.Check(LinearsOfTinyA(), path);
+    return plan;
   }
-  ModelConfig Read() const { return ReadModelConfig(folder_.path()); }
   // "field: reason" of the refusal; "" if it is accepted.
   std::string Refusal() const {
     try {
@@ -63,20 +67,19 @@ class PlanFile {
   TempFolder folder_;
 };
 
-TEST(QuantizationPlanTest, WithoutAPlanEveryProductHasTheDefaultGroup) {
-  const ModelConfig config = PlanFile("{}").Read();
-  for (const std::string& name : ProductNames(config)) {
-    EXPECT_EQ(config.quantization.GroupOf(name), 256) << name;
+TEST(QuantizationPlanTest, WithoutAPlanEveryLinearHasTheDefaultGroup) {
+  const QuantizationPlan plan = PlanFile("{}").Read();
+  for (const std::string& name : LinearsOfTinyA()) {
+    EXPECT_EQ(plan.GroupOf(name), 256) << name;
   }
 }
 
-TEST(QuantizationPlanTest, PatternsOverrideTheGroupOfTheirProducts) {
-  const ModelConfig config =
+TEST(QuantizationPlanTest, PatternsOverrideTheGroupOfTheirLinears) {
+  const QuantizationPlan plan =
       PlanFile(R"({"int8": {"group": 512, "groups": {"model.visual.blocks.*.mlp.down_proj": 128,
                    "model.visual.downsample": 0, "model.language_model.layers.1.self_attn.*": 64,
                    "model.language_model.layers.1.self_attn.qkv": 64}}})")
           .Read();
-  const QuantizationPlan& plan = config.quantization;
   EXPECT_EQ(plan.group(), 512);
   EXPECT_EQ(plan.GroupOf("model.visual.blocks.0.mlp.down_proj"), 128);
   EXPECT_EQ(plan.GroupOf("model.visual.blocks.1.mlp.down_proj"), 128);
@@ -97,10 +100,10 @@ TEST(QuantizationPlanTest, FaultsNameThePatternAndTheReason) {
       {R"({"int8": {"groups": [64]}})", "int8.groups: must be an object"},
       {R"({"int8": {"groups": {"lm_head": 1}}})", "int8.groups.lm_head: must be a multiple of 64"},
       {R"({"int8": {"groups": {"model.visual.downsampel": 64}}})",
-       "int8.groups.model.visual.downsampel: names no product of this model; did you mean "
+       "int8.groups.model.visual.downsampel: names no linear of this model; did you mean "
        "model.visual.downsample?"},
-      {R"({"int8": {"groups": {"model.visual.blocks.9*.attn.qkv": 64}}})", "names no product"},
-      {R"({"int8": {"groups": {"": 64}}})", "names no product"},
+      {R"({"int8": {"groups": {"model.visual.blocks.9*.attn.qkv": 64}}})", "names no linear"},
+      {R"({"int8": {"groups": {"": 64}}})", "names no linear"},
       {R"({"int8": {"groups": {"model.visual.merger.*": 64, "model.visual.merger.proj": 128}}})",
        "int8.groups.model.visual.merger.proj: gives model.visual.merger.proj another group than "
        "model.visual.merger.* does"},

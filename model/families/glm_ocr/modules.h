@@ -1,18 +1,17 @@
-// Weights of every layer, packed for the kernels.
+// The modules of GLM-OCR: where their weights live, and the table that describes each once.
 //
 // Names follow the checkpoint. C = vision hidden size, D = text hidden size.
 #pragma once
 
+#include <memory>
 #include <optional>
-#include <span>
-#include <string>
 #include <vector>
 
-#include "model/checkpoint/weight_source.h"
-#include "model/families/snapshot.h"
+#include "model/checkpoint/module_table.h"
+#include "model/families/glm_ocr/config.h"
 #include "model/ops/linear.h"
 
-namespace platen {
+namespace platen::glm_ocr {
 
 // model.visual.blocks.N
 struct VisionBlockWeights {
@@ -62,13 +61,16 @@ struct TextWeights {
   std::optional<MtpWeights> mtp;  // absent when the config has no MTP layer
 };
 
-struct ModelWeights {
+struct Weights {
   VisionWeights vision;
   TextWeights text;
 };
 
-// Asks `source` for everything the architecture needs, in a fixed order. The snapshot was checked
-// by LoadSnapshot and outlives the weights. Throws what the source throws.
-ModelWeights GatherWeights(const Snapshot& snapshot, WeightSource& source);
+// Makes empty weights of the config's sizes and the table whose members they are.
+struct BoundModules {
+  std::shared_ptr<Weights> weights;
+  ModuleTable table;  // owns the weights too
+};
+BoundModules DescribeModules(const Config& config);
 
-}  // namespace platen
+}  // namespace platen::glm_ocr

@@ -1,0 +1,21 @@
+#include "model/engine/prompt_embedding.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "model/engine/sequence.h"
+#include "model/families/model.h"
+
+namespace platen {
+
+void EmbedPrompt(const Model& model, const Sequence& sequence, MatView x) {
+  const PromptInput& prompt = sequence.prompt;
+  model.text().Embed(prompt.input_ids, x);
+  assert(static_cast<int64_t>(prompt.image_rows.size()) == sequence.image_embeddings.rows());
+  for (size_t i = 0; i < prompt.image_rows.size(); ++i) {
+    std::copy_n(sequence.image_embeddings.View().Row(static_cast<int64_t>(i)), x.cols,
+                x.Row(prompt.image_rows[i]));
+  }
+}
+
+}  // namespace platen

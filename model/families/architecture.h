@@ -1,0 +1,75 @@
+// A family: what its config.json means, which modules it has, how they are computed with.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/checkpoint/module_table.h"
+#include "model/families/draft_model.h"
+#include "model/families/prompt.h"
+#include "model/families/special_tokens.h"
+#include "model/families/text_model.h"
+#include "model/families/vision_model.h"
+#include "model/support/error.h"
+#include "model/tokenizer/tokenizer.h"
+
+namespace platen {
+
+// A model's forward passes over members that are still empty (LoadModules fills them).
+struct ModelParts {
+  ModuleTable modules;  // owns the members
+  std::unique_ptr<TextModel> text;
+  std::unique_ptr<VisionModel> vision;  // nullptr: the family, or this snapshot, reads text only
+  std::unique_ptr<DraftModel> draft;    // nullptr: no draft layer
+};
+
+// One heading of `platen inspect` with its lines: what is measured, and its value.
+struct FactSection {
+  std::string title;
+  std::vector<std::pair<std::string, std::string>> facts;
+};
+
+// The architecture of one snapshot. Immutable after Settle; thread-safe.
+class Architecture {
+ public:
+  virtual ~Architecture() = default;
+
+  virtual const TextSizes& text() const = 0;
+  virtual const VisionSizes* vision() const = 0;  // nullptr: text only
+  virtual const SpecialTokens& tokens() const = 0;
+  // What stands for an image in a prompt's text, and so may not occur in a task's; empty: nothing.
+  virtual std::string_view image_placeholder() const = 0;
+
+  // Decides what only the checkpoint can tell (a head stored beside a tied embedding). Returns a
+  // sentence to tell the user; empty: nothing unusual.
+  virtual std::string Settle(const Checkpoint& checkpoint) = 0;
+
+  // Every module, bound to members of its own.
+  virtual ModuleTable Modules() const = 0;
+
+  // Disagreements between the token ids of the config files and the tokenizer; empty if none.
+  virtual std::vector<Error> CheckTokens(const Tokenizer& tokenizer) const = 0;
+
+  // The rows of a user turn of images (in order) followed by `text`. Throws Error(kUsage) if the
+  // text holds image placeholders of its own, Error(kInput) for images the family cannot take.
+  virtual PromptInput BuildPrompt(const Tokenizer& tokenizer, std::span<const PatchGrid> grids,
+                                  const std::string& text) const = 0;
+
+  // Throws Error(kModel) for sizes the kernels cannot serve. `kernels` outlives the parts; the
+  // architecture need not.
+  virtual ModelParts Build(const KernelTable& kernels, VisionAttention attention) const = 0;
+
+  // For `platen inspect`: what config.json says, for people and as JSON. Facts of the tokenizer's
+  // special tokens stand by themselves.
+  virtual std::vector<FactSection> Facts() const = 0;
+  virtual std::vector<std::pair<std::string, std::string>> TokenFacts() const = 0;
+  virtual nlohmann::ordered_json ConfigJson() const = 0;
+};
+
+}  // namespace platen

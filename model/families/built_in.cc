@@ -1,0 +1,16 @@
+// The one place that names the families; a new one is a line here.
+#include "model/families/glm_ocr/architecture.h"
+#include "model/families/registry.h"
+
+namespace platen {
+
+const FamilyRegistry& FamilyRegistry::BuiltIn() {
+  static const FamilyRegistry families = [] {
+    FamilyRegistry all;
+    all.Add("glm_ocr", glm_ocr::ReadArchitecture);
+    return all;
+  }();
+  return families;
+}
+
+}  // namespace platen

@@ -1,0 +1,134 @@
+#include "model/families/glm_ocr/architecture.h"
+
+#include <optional>
+#include <utility>
+
+#include "model/families/glm_ocr/chat_prompt.h"
+#include "model/families/glm_ocr/decoder.h"
+#include "model/families/glm_ocr/modules.h"
+#include "model/families/glm_ocr/mtp.h"
+#include "model/families/glm_ocr/vision.h"
+#include "model/support/json_fields.h"
+#include "model/support/mapped_file.h"
+
+namespace platen::glm_ocr {
+namespace {
+
+TextSizes TextSizesOf(const TextConfig& c) {
+  TextSizes sizes;
+  sizes.config_field = "text_config.";
+  sizes.vocab_size = c.vocab_size;
+  sizes.hidden_size = c.hidden_size;
+  sizes.max_positions = c.max_positions;
+  sizes.num_draft_layers = c.num_mtp_layers;
+  const CachePlane plane = {c.num_kv_heads, c.head_dim, c.head_dim};
+  sizes.cache.planes.assign(static_cast<size_t>(c.num_layers + c.num_mtp_layers), plane);
+  sizes.num_target_planes = c.num_layers;
+  sizes.attention = {c.num_layers, c.num_heads, c.head_dim, c.head_dim};
+  return sizes;
+}
+
+VisionSizes VisionSizesOf(const VisionConfig& c) {
+  return {.patch_size = c.patch_size,
+          .patch_values = c.patch_values(),
+          .patches_per_token = c.spatial_merge_size * c.spatial_merge_size,
+          .attention = {c.depth, c.num_heads, c.head_dim(), c.head_dim()}};
+}
+
+// The token `content` exists in the tokenizer and has the id the config gives it, if any.
+void CheckAddedToken(const Tokenizer& tokenizer, const std::string& config_path,
+                     const std::string& content, std::optional<TokenId> config_id,
+                     const char* config_field, std::vector<Error>& problems) {
+  const std::optional<TokenId> id = tokenizer.AddedTokenId(content);
+  if (!id) {
+    problems.emplace_back(
+        ErrorKind::kModel,
+        ErrorLocation{.file = SiblingFile(config_path, "tokenizer.json"), .field = "added_tokens"},
+        "has no token " + content + ", which the prompt needs");
+  } else if (config_id && *id != *config_id) {
+    problems.emplace_back(ErrorKind::kModel,
+                          ErrorLocation{.file = config_path, .field = config_field},
+                          "is " + std::to_string(*config_id) + ", but tokenizer.json gives " +
+                              content + " the id " + std::to_string(*id));
+  }
+}
+
+}  // namespace
+
+GlmOcr::GlmOcr(Config config, std::string config_path)
+    : config_(std::move(config)),
+      config_path_(std::move(config_path)),
+      text_(TextSizesOf(config_.text)),
+      vision_(VisionSizesOf(config_.vision)) {}
+
+std::string_view GlmOcr::image_placeholder() const { return kImagePlaceholder; }
+
+// As the reference does, keeps a stored head that differs from the embedding although the config
+// ties the two. Reads both tables if both are there.
+std::string GlmOcr::Settle(const Checkpoint& checkpoint) {
+  const StoredTensor* head = checkpoint.Find("lm_head.weight");
+  const StoredTensor* embedding = checkpoint.Find("model.language_model.embed_tokens.weight");
+  if (!config_.text.tie_word_embeddings || head == nullptr || embedding == nullptr) return "";
+  const bool same = SameContent(*head, *embedding);
+  ReleasePages(head->bytes);
+  ReleasePages(embedding->bytes);
+  if (same) return "";
+  config_.text.tie_word_embeddings = false;
+  return "config.json says tie_word_embeddings, but the checkpoint has an lm_head.weight that "
+         "differs from the embedding; the stored one is used";
+}
+
+ModuleTable GlmOcr::Modules() const { return DescribeModules(config_).table; }
+
+std::vector<Error> GlmOcr::CheckTokens(const Tokenizer& tokenizer) const {
+  std::vector<Error> problems;
+  const ImageTokens& image = config_.image_tokens;
+  const auto check = [&](std::string_view content, std::optional<TokenId> id, const char* field) {
+    CheckAddedToken(tokenizer, config_path_, std::string(content), id, field, problems);
+  };
+  check(kImagePlaceholder, image.image, "image_token_id");
+  check("<|begin_of_image|>", image.start, "image_start_token_id");
+  check("<|end_of_image|>", image.end, "image_end_token_id");
+  for (const std::string_view content : PromptControlTokens()) check(content, std::nullopt, "");
+  return problems;
+}
+
+PromptInput GlmOcr::BuildPrompt(const Tokenizer& tokenizer, std::span<const PatchGrid> grids,
+                                const std::string& text) const {
+  return glm_ocr::BuildPrompt(tokenizer, config_.image_tokens, grids, text);
+}
+
+// The attention kernels keep a head's vector and a group's queries in fixed buffers.
+void GlmOcr::CheckKernelLimits() const {
+  const auto check = [&](const char* field, int value, int limit) {
+    if (value <= limit) return;
+    throw Error(
+        ErrorKind::kModel, {.file = config_path_, .field = field},
+        "is " + std::to_string(value) + "; this program handles at most " + std::to_string(limit));
+  };
+  const TextConfig& text = config_.text;
+  check("text_config.head_dim", text.head_dim, kMaxHeadDim);
+  check("vision_config.hidden_size / num_heads", config_.vision.head_dim(), kMaxHeadDim);
+  check("text_config.num_attention_heads / num_key_value_heads", text.num_heads / text.num_kv_heads,
+        kMaxQueryGroup);
+}
+
+ModelParts GlmOcr::Build(const KernelTable& kernels, VisionAttention attention) const {
+  CheckKernelLimits();
+  BoundModules modules = DescribeModules(config_);
+  const Weights& w = *modules.weights;
+  ModelParts parts;
+  parts.text = std::make_unique<Decoder>(config_.text, w.text, kernels);
+  parts.vision = std::make_unique<VisionEncoder>(config_.vision, config_.image_processor, w.vision,
+                                                 kernels, attention);
+  if (w.text.mtp) parts.draft = std::make_unique<MtpLayer>(config_.text, *w.text.mtp, kernels);
+  parts.modules = std::move(modules.table);
+  return parts;
+}
+
+std::unique_ptr<Architecture> ReadArchitecture(const std::string& snapshot_dir) {
+  return std::make_unique<GlmOcr>(ReadConfig(snapshot_dir),
+                                  SnapshotFile(snapshot_dir, "config.json"));
+}
+
+}  // namespace platen::glm_ocr

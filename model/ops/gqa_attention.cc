@@ -1,0 +1,177 @@
+#include "model/ops/gqa_attention.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/ops/parallel.h"
+#include "model/support/ceil_div.h"
+
+namespace platen {
+namespace {
+
+// Queries of one attention task: up to 16 rows of a slice with all query heads of a KV head, so
+// that they share the loads of its pages.
+constexpr int64_t kMaxRowsPerTask = 16;
+constexpr int64_t kMaxQueriesPerTask = kMaxQueryGroup;
+
+}  // namespace
+
+GqaAttention::GqaAttention(const GqaShape& shape, const KernelTable& kernels, Rotate rotate)
+    : shape_(shape), kernels_(kernels), rotate_(rotate) {}
+
+void GqaAttention::Begin(const RowBatch& batch, const KvPool& pool, GqaWorkspace& ws) const {
+  ws.store_tasks.clear();
+  for (const RowSlice& slice : batch.slices) {
+    for (int64_t row = 0; row < slice.num_rows;) {
+      const int64_t index = slice.first_index + row;
+      const BlockId block = (*slice.blocks)[static_cast<size_t>(index / pool.block_tokens())];
+      const auto offset = static_cast<int>(index % pool.block_tokens());
+      const int64_t count = std::min<int64_t>(pool.block_tokens() - offset, slice.num_rows - row);
+      ws.store_tasks.push_back({block, offset, slice.first_row + row, count});
+      row += count;
+    }
+  }
+}
+
+void GqaAttention::ReserveQueries(int64_t rows, GqaWorkspace& ws) const {
+  ws.queries.Resize(shape_.num_heads * rows, shape_.head_dim);
+}
+
+void GqaAttention::Scatter(int plane, KvPool& pool, const Linear::Piece& piece,
+                           GqaWorkspace& ws) const {
+  using Task = GqaWorkspace::StoreTask;
+  const int64_t d = shape_.head_dim;
+  const int64_t end = piece.first_row + piece.values.rows;
+  auto task = std::ranges::upper_bound(ws.store_tasks, piece.first_row, {}, &Task::first_row) - 1;
+  for (int64_t row = piece.first_row; row < end; ++task) {
+    const int64_t at = row - task->first_row;
+    const int64_t count = std::min(task->num_rows - at, end - row);
+    const Task part = {task->block, task->block_offset + static_cast<int>(at), row, count};
+    const MatView rows = piece.values.Rows(row - piece.first_row, count);
+    for (int64_t column = 0; column < rows.cols; column += d) {
+      const auto head = static_cast<int>((piece.first_column + column) / d);
+      ScatterHead(plane, pool, part, head, rows.Columns(column, d), ws);
+    }
+    row += count;
+  }
+}
+
+// Heads of q come first, then those of k, then those of v.
+void GqaAttention::ScatterHead(int plane, KvPool& pool, const GqaWorkspace::StoreTask& task,
+                               int head, MatView rows, GqaWorkspace& ws) const {
+  const int d = shape_.head_dim;
+  const auto rotate = [&](int64_t i, float* x) {
+    const int64_t row = task.first_row + i;
+    rotate_(ws.cos.View().Row(row), ws.sin.View().Row(row), d, x);
+  };
+  if (head < shape_.num_heads) {
+    const int64_t all_rows = ws.cos.rows();
+    float* q = ws.queries.data() + (head * all_rows + task.first_row) * d;
+    for (int64_t i = 0; i < rows.rows; ++i, q += d) {
+      std::copy_n(rows.Row(i), d, q);
+      rotate(i, q);
+    }
+    return;
+  }
+  const TokenRows tokens = {rows.data, rows.stride, static_cast<int>(rows.rows)};
+  const int kv_head = (head - shape_.num_heads) % shape_.num_kv_heads;
+  if (head < shape_.num_heads + shape_.num_kv_heads) {
+    for (int64_t i = 0; i < rows.rows; ++i) rotate(i, rows.Row(i));
+    pool.WriteKeys(kernels_, task.block, plane, kv_head, task.block_offset, tokens);
+  } else {
+    pool.WriteValues(kernels_, task.block, plane, kv_head, task.block_offset, tokens);
+  }
+}
+
+void GqaAttention::PlanTasks(int plane, const RowBatch& batch, const KvPool& pool,
+                             GqaWorkspace& ws) const {
+  ws.key_pages.clear();
+  ws.value_pages.clear();
+  ws.tasks.clear();
+  const int64_t group = shape_.num_heads / shape_.num_kv_heads;
+  const int64_t rows_per_task = std::min(kMaxRowsPerTask, kMaxQueriesPerTask / group);
+  for (size_t s = 0; s < batch.slices.size(); ++s) {
+    const RowSlice& slice = batch.slices[s];
+    const int64_t blocks = pool.BlocksFor(slice.first_index + slice.num_rows);
+    const int64_t heads = HeadsPerTask(batch, slice);
+    for (int head = 0; head < shape_.num_kv_heads; head += static_cast<int>(heads)) {
+      const int64_t num_heads = std::min(heads, int64_t{shape_.num_kv_heads} - head);
+      const auto first_page = static_cast<int64_t>(ws.key_pages.size());
+      for (int64_t b = 0; b < blocks; ++b) {
+        const BlockId block = (*slice.blocks)[static_cast<size_t>(b)];
+        ws.key_pages.push_back(pool.Keys(block, plane, head));
+        ws.value_pages.push_back(pool.Values(block, plane, head));
+      }
+      for (int64_t row = 0; row < slice.num_rows; row += rows_per_task) {
+        ws.tasks.push_back({static_cast<int64_t>(s), head, num_heads, row,
+                            std::min(rows_per_task, slice.num_rows - row), first_page});
+      }
+    }
+  }
+}
+
+// How many KV heads a task takes: several where that reads the cache faster and the rows are few,
+// but not so many that workers have nothing to do.
+int64_t GqaAttention::HeadsPerTask(const RowBatch& batch, const RowSlice& slice) const {
+  constexpr int64_t kTasksPerThread = 2;
+  const int64_t all = shape_.num_kv_heads;
+  const int64_t rows = slice.num_rows * (shape_.num_heads / all);
+  if (!kernels_.heads_together) return 1;
+  const int threads = ParallelThreads();
+  const int64_t wanted = threads == 1 ? 1 : threads * kTasksPerThread;
+  const int64_t parts = CeilDiv(wanted, static_cast<int64_t>(batch.slices.size()));
+  return std::clamp(kMaxHeadRows / rows, int64_t{1}, CeilDiv(all, std::min(all, parts)));
+}
+
+void GqaAttention::Attend(int plane, const RowBatch& batch, const KvPool& pool,
+                          GqaWorkspace& ws) const {
+  PlanTasks(plane, batch, pool, ws);
+  ws.attention_out.Resize(batch.num_rows(), int64_t{shape_.num_heads} * shape_.head_dim);
+  ParallelFor(static_cast<int64_t>(ws.tasks.size()), [&](int64_t index) {
+    RunTask(ws.tasks[static_cast<size_t>(index)], plane, batch, pool, ws);
+  });
+}
+
+// Query heads h * group .. of KV head h are rows of the same job.
+void GqaAttention::RunTask(const GqaWorkspace::AttentionTask& task, int plane,
+                           const RowBatch& batch, const KvPool& pool, GqaWorkspace& ws) const {
+  const int d = shape_.head_dim;
+  const int group = shape_.num_heads / shape_.num_kv_heads;
+  const PageShape& pages = pool.pages(plane);
+  const RowSlice& slice = batch.slices[static_cast<size_t>(task.slice)];
+  const float* q[kMaxQueriesPerTask];
+  float* out[kMaxQueriesPerTask];
+  int32_t context[kMaxQueriesPerTask];
+  int rows = 0;
+  for (int64_t kv_head = task.head; kv_head < task.head + task.num_heads; ++kv_head) {
+    for (int64_t j = 0; j < task.num_rows; ++j) {
+      const int64_t row = slice.first_row + task.first_row + j;
+      for (int g = 0; g < group; ++g, ++rows) {
+        const int64_t head = kv_head * group + g;
+        q[rows] = ws.queries.data() + (head * batch.num_rows() + row) * d;
+        out[rows] = ws.attention_out.View().Row(row) + head * d;
+        context[rows] = static_cast<int32_t>(slice.first_index + task.first_row + j + 1);
+      }
+    }
+  }
+  AttentionJob job;
+  job.type = pool.type();
+  job.k_pages = ws.key_pages.data() + task.first_page;
+  job.v_pages = ws.value_pages.data() + task.first_page;
+  job.page_tokens = pool.block_tokens();
+  job.head_dim = d;
+  job.v_stride = pages.value_stride;
+  job.rows = rows / static_cast<int>(task.num_heads);
+  job.q = q;
+  job.scale = 1.0F / std::sqrt(static_cast<float>(d));
+  job.context = context;
+  job.out = out;
+  if (task.num_heads == 1) {
+    kernels_.attention(job);
+  } else {
+    kernels_.attention_heads(
+        {job, static_cast<int>(task.num_heads), pages.key_bytes(), pages.value_bytes()});
+  }
+}
+
+}  // namespace platen
