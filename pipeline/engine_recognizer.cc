@@ -31,19 +31,13 @@ std::vector<Sequence*> SequencesOf(std::span<Reading* const> readings) {
 
 }  // namespace
 
-EngineRecognizer::EngineRecognizer(const Model& model, Engine& engine, RecognitionOptions options)
+EngineRecognizer::EngineRecognizer(const Model& model, Engine& engine, RequestOptions options)
     : model_(model), engine_(engine), options_(std::move(options)), vision_(RequireVision(model)) {}
 
-EngineRecognizer::~EngineRecognizer() { engine_.Abandon(); }
+EngineRecognizer::~EngineRecognizer() { engine_.Reset(); }
 
 std::unique_ptr<Reading> EngineRecognizer::Prepare(const Image& crop) {
-  Request request;
-  request.images.push_back(vision_.Prepare(crop));
-  request.task_text = options_.task_text;
-  request.max_new_tokens = options_.max_new_tokens;
-  request.repetition_penalty = options_.repetition_penalty;
-  request.ignore_stop = options_.ignore_stop;
-
+  Request request = MakeRequest(vision_, crop, options_);
   auto reading = std::make_unique<EngineReading>(engine_);
   reading->patches = request.images.front().grid.num_patches();
   reading->sequence = engine_.Prepare(std::move(request));
@@ -65,7 +59,7 @@ void EngineRecognizer::Prefill(std::span<Reading* const> readings) {
 
 void EngineRecognizer::Submit(std::unique_ptr<Reading> reading) {
   std::unique_ptr<Sequence>& sequence = Cast(*reading).sequence;
-  const auto place = live_.emplace(sequence.get(), std::move(reading)).first;
+  const auto place = live_.emplace(sequence->id, std::move(reading)).first;
   try {
     engine_.Submit(std::move(sequence));
   } catch (...) {
@@ -75,7 +69,7 @@ void EngineRecognizer::Submit(std::unique_ptr<Reading> reading) {
 }
 
 std::unique_ptr<Reading> EngineRecognizer::TakeBack(std::unique_ptr<Sequence> sequence) noexcept {
-  const auto place = live_.find(sequence.get());
+  const auto place = live_.find(sequence->id);
   assert(place != live_.end());
   std::unique_ptr<Reading> reading = std::move(place->second);
   live_.erase(place);
@@ -93,7 +87,7 @@ std::vector<std::unique_ptr<Reading>> EngineRecognizer::Step() {
 std::vector<std::unique_ptr<Reading>> EngineRecognizer::Abandon() {
   std::vector<std::unique_ptr<Reading>> readings;
   readings.reserve(live_.size());
-  for (auto& sequence : engine_.Abandon()) readings.push_back(TakeBack(std::move(sequence)));
+  for (auto& sequence : engine_.Reset()) readings.push_back(TakeBack(std::move(sequence)));
   return readings;
 }
 

@@ -11,19 +11,12 @@
 
 namespace platen {
 
-struct RecognitionOptions {
-  std::string task_text;   // the prompt that follows each crop
-  int max_new_tokens = 0;  // 0: derived from the size of the crop
-  float repetition_penalty = 1.0F;
-  bool ignore_stop = false;  // for measurements: every crop gives exactly max_new_tokens
-};
-
 // `model`, which must read images, and `engine` outlive the recogniser and everything it hands out.
 // An engine serves one recogniser at a time; what that has not read to the end when it is destroyed
 // is abandoned.
 class EngineRecognizer : public Recognizer {
  public:
-  EngineRecognizer(const Model& model, Engine& engine, RecognitionOptions options);
+  EngineRecognizer(const Model& model, Engine& engine, RequestOptions options);
   ~EngineRecognizer() override;
   EngineRecognizer(const EngineRecognizer&) = delete;
   EngineRecognizer& operator=(const EngineRecognizer&) = delete;
@@ -45,9 +38,9 @@ class EngineRecognizer : public Recognizer {
 
   const Model& model_;
   Engine& engine_;
-  RecognitionOptions options_;
+  RequestOptions options_;
   const VisionModel& vision_;
-  std::map<const Sequence*, std::unique_ptr<Reading>> live_;  // those that the engine decodes
+  std::map<SequenceId, std::unique_ptr<Reading>> live_;  // those that the engine decodes
 };
 
 }  // namespace platen

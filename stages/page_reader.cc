@@ -8,15 +8,11 @@
 namespace platen {
 namespace {
 
-constexpr int kPatchBudget = 8800;  // encoded and prefilled together
-
 EngineOptions MakeEngineOptions(const PageReaderOptions& options) {
   EngineOptions engine;
   engine.kv_cache_bytes = options.kv_cache_bytes;
   return engine;
 }
-
-int Patches(const Sequence& sequence) { return sequence.request.images.front().grid.num_patches(); }
 
 }  // namespace
 
@@ -24,70 +20,35 @@ PageReader::PageReader(const Model& model, PageReaderOptions options)
     : model_(model),
       options_(std::move(options)),
       vision_(RequireVision(model)),
-      engine_(model, MakeEngineOptions(options_)) {}
+      session_(model, {.engine = MakeEngineOptions(options_)}) {}
 
 PageReading PageReader::Read(const Image& page, const PageLayout& layout) {
   PageReading reading;
   std::vector<Crop> crops = MakeCrops(page, layout, options_.reading, options_.text_height);
+  const RequestOptions request = {.task_text = options_.reading.prompts.at(options_.task),
+                                  .max_new_tokens = options_.max_new_tokens,
+                                  .repetition_penalty = options_.repetition_penalty};
   reading.regions.resize(crops.size());
-  for (size_t i = 0; i < crops.size(); ++i) Prepare(crops[i], reading.regions[i]);
-  Recognise(reading.regions);
+  std::vector<Request> requests;
+  std::vector<size_t> regions;  // of the requests
+  for (size_t i = 0; i < crops.size(); ++i) {
+    reading.regions[i].origin = {crops[i].quad, crops[i].line, crops[i].part};
+    try {
+      requests.push_back(MakeRequest(vision_, crops[i].image, request));
+      regions.push_back(i);
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::kInput) throw;
+      reading.regions[i].error = e.what();
+    }
+    crops[i].image = Image();
+  }
+  std::vector<Session::Result> results = session_.Run(std::move(requests));
+  for (size_t i = 0; i < results.size(); ++i) {
+    reading.regions[regions[i]].sequence = std::move(results[i].sequence);
+    reading.regions[regions[i]].error = std::move(results[i].error);
+  }
   reading.text = TextOf(layout, reading.regions);
   return reading;
-}
-
-void PageReader::Prepare(Crop& crop, RegionReading& region) const {
-  region.origin = {crop.quad, crop.line, crop.part};
-  try {
-    Request request;
-    request.images.push_back(vision_.Prepare(crop.image));
-    request.task_text = options_.reading.prompts.at(options_.task);
-    request.max_new_tokens = options_.max_new_tokens;
-    region.sequence = engine_.Prepare(std::move(request));
-  } catch (const Error& e) {
-    if (e.kind() != ErrorKind::kInput) throw;
-    region.error = e.what();
-  }
-  crop.image = Image();
-}
-
-std::vector<RegionReading*> PageReader::TakeBatch(std::vector<RegionReading>& regions,
-                                                  size_t& next) {
-  std::vector<RegionReading*> batch;
-  int patches = 0;
-  for (; next < regions.size(); ++next) {
-    RegionReading& region = regions[next];
-    if (!region.sequence) continue;
-    const int more = Patches(*region.sequence);
-    if (!batch.empty() && more > kPatchBudget - patches) break;
-    if (!engine_.TryReserve(*region.sequence)) break;  // until others have finished
-    patches += more;
-    batch.push_back(&region);
-  }
-  return batch;
-}
-
-void PageReader::Recognise(std::vector<RegionReading>& regions) {
-  size_t next = 0;
-  while (next < regions.size() || engine_.live() > 0) {
-    std::vector<Sequence*> batch;
-    for (RegionReading* region : TakeBatch(regions, next)) {
-      region->sequence->user = region;
-      batch.push_back(region->sequence.get());
-    }
-    if (!batch.empty()) {
-      engine_.EncodeImages(batch);
-      engine_.Prefill(batch);
-    }
-    for (Sequence* sequence : batch) {
-      engine_.Submit(std::move(static_cast<RegionReading*>(sequence->user)->sequence));
-    }
-    for (std::unique_ptr<Sequence>& sequence : engine_.Step()) {
-      RegionReading& region = *static_cast<RegionReading*>(sequence->user);
-      region.error = sequence->result.error;
-      if (region.error.empty()) region.sequence = std::move(sequence);
-    }
-  }
 }
 
 std::string PageReader::TextOf(const PageLayout& layout,

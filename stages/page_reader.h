@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/engine/engine.h"
-#include "model/engine/sequence.h"
+#include "model/engine/session.h"
 #include "model/families/model.h"
 #include "stages/assemble.h"
 
@@ -18,6 +17,7 @@ struct PageReaderOptions {
   std::string task = "text";  // key of ReadingConfig::prompts
   double text_height = 0;     // see MakeCrops
   int max_new_tokens = 0;     // 0: derived from the size of the crop
+  float repetition_penalty = 1.0F;
   int64_t kv_cache_bytes = int64_t{1} << 30;
 };
 
@@ -39,20 +39,16 @@ class PageReader {
   PageReader(const Model& model, PageReaderOptions options);
 
   // `page` is upright, `layout` its layout. A crop that cannot be read leaves an error at its
-  // region. Throws what the model throws (no memory, no disk): the page is not read then, and the
-  // reader must not be used again.
+  // region. Throws Error(kEnvironment) (no memory, no disk): the page is not read then.
   PageReading Read(const Image& page, const PageLayout& layout);
 
  private:
-  void Prepare(Crop& crop, RegionReading& region) const;
-  void Recognise(std::vector<RegionReading>& regions);
-  std::vector<RegionReading*> TakeBatch(std::vector<RegionReading>& regions, size_t& next);
   std::string TextOf(const PageLayout& layout, const std::vector<RegionReading>& regions) const;
 
   const Model& model_;
   PageReaderOptions options_;
   const VisionModel& vision_;
-  Engine engine_;
+  Session session_;
 };
 
 }  // namespace platen

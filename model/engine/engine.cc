@@ -1,16 +1,17 @@
 #include "model/engine/engine.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cassert>
+#include <exception>
 #include <mutex>
 #include <utility>
 
+#include "model/engine/acceptance.h"
 #include "model/engine/draft_planner.h"
-#include "model/engine/prompt_embedding.h"
-#include "model/engine/sequence.h"
-#include "model/engine/speculative.h"
+#include "model/engine/drafters/mtp_chain.h"
+#include "model/engine/target_pass.h"
 #include "model/families/model.h"
-#include "model/ops/parallel.h"
 #include "model/support/clock.h"
 #include "model/support/error.h"
 
@@ -20,90 +21,80 @@ namespace {
 constexpr int64_t kDefaultKvBytes = int64_t{1} << 30;
 constexpr int kMaxDraftLength = 8;
 
-void RememberSeen(Sequence& s, TokenId id) {
-  if (s.request.repetition_penalty == 1.0F) return;
-  if (std::find(s.seen.begin(), s.seen.end(), id) == s.seen.end()) s.seen.push_back(id);
+std::unique_ptr<Drafter> MakeDrafter(const Model& model, const EngineOptions& options,
+                                     KvPool& pool) {
+  const EngineInstruments& instruments = options.instruments;
+  if (options.draft_length <= 0) return nullptr;
+  if (instruments.make_drafter) return instruments.make_drafter(model, pool);
+  if (options.drafters == DrafterChoice::kNone || model.draft() == nullptr) return nullptr;
+  return std::make_unique<MtpChain>(
+      model, pool,
+      MtpChainOptions{instruments.mtp_convention, instruments.full_drafts, instruments.observer});
 }
 
-// Back to the prompt: nothing decided, nothing in the caches. Blocks and embeddings stay.
-void Restart(Sequence& s) {
-  s.tokens = s.prompt.input_ids;
-  s.cache_len = 0;
-  s.mtp_len = 0;
-  s.lagging_hidden.Resize(0, 0);
-  s.seen.clear();
-  for (const TokenId id : s.tokens) RememberSeen(s, id);
-  s.loop_guard = {};
-  s.finished = false;
-  s.result.tokens.clear();
-  s.result.probabilities.clear();
-  s.result.finish = FinishReason::kStop;
-  s.result.error.clear();
+// Rows the sequence may write at worst: the prompt, and the answer without its last token, which
+// is decided and never read. Drafts do not count: none is made that the limit on tokens would not
+// let stand, and whether a request is taken must not depend on speculation.
+int64_t WorstCaseRows(const Sequence& s) { return s.prompt_len() + s.max_new_tokens - 1; }
+
+// Runs `work`; what it throws is returned as text, empty if nothing.
+template <typename Work>
+std::string Attempt(const Work& work) {
+  try {
+    work();
+    return {};
+  } catch (const std::exception& e) {
+    return *e.what() == '\0' ? "unknown error" : e.what();
+  } catch (...) {
+    return "unknown error";
+  }
 }
 
 }  // namespace
 
-int DefaultTokenLimit(int image_tokens) {
-  // An image token covers 28 x 28 pixels. Eight tokens in it would be letters of seven pixels in
-  // two lines; 8192 is the model card's own limit.
-  constexpr int kPerImageToken = 8;
-  constexpr int kMargin = 32;
-  constexpr int kMost = 8192;
-  return image_tokens > kMost / kPerImageToken
-             ? kMost
-             : std::min(kMost, kMargin + kPerImageToken * image_tokens);
-}
-
-// The three stages' buffers and the live sequences.
+// The stages' buffers and the live sequences.
 struct Engine::Impl {
   Impl(const Model& m, const EngineOptions& o)
       : model(m),
         options(o),
         pool(m.architecture().text().cache, KvTypeOf(m.precision()), o.kv_block_tokens,
              o.kv_cache_bytes > 0 ? o.kv_cache_bytes : kDefaultKvBytes),
-        drafter(m, pool, options),
-        vision_ws(m.vision() ? m.vision()->MakeWorkspace() : nullptr),
-        prefill_ws(m.text().MakeWorkspace()),
-        planner(m.draft() ? std::clamp(o.draft_length, 0, kMaxDraftLength) : 0),
-        verify_ws(m.text().MakeWorkspace()) {
-    options.draft_length = m.draft() ? std::clamp(o.draft_length, 0, kMaxDraftLength) : 0;
+        drafter(MakeDrafter(m, o, pool)),
+        vision_workspace(m.vision() ? m.vision()->MakeWorkspace() : nullptr),
+        prefill(m, pool),
+        planner(drafter ? std::clamp(o.draft_length, 0, kMaxDraftLength) : 0),
+        verify(m, pool) {
+    options.draft_length = drafter ? std::clamp(o.draft_length, 0, kMaxDraftLength) : 0;
     stats.drafted_at.assign(static_cast<size_t>(options.draft_length), 0);
     stats.accepted_at.assign(static_cast<size_t>(options.draft_length), 0);
   }
 
-  // Rows the sequence may write at worst: the prompt, and the answer without its last token, which
-  // is decided and never read. Drafts do not count: none is made that the limit on tokens would not
-  // let stand (PlannedDrafts), and whether a request is taken must not depend on speculation.
-  static int64_t WorstCaseRows(const Sequence& s) { return s.prompt_len() + s.max_new_tokens - 1; }
-
-  void DecideFirstToken(Sequence& s, MatView logits_row);
-  bool Decide(Sequence& s, TokenId token, float probability);
-  void Finish(Sequence& s, FinishReason reason) const;
-  void Fail(Sequence& s, const std::string& where) const;
-
+  void CheckFits(const Sequence& s) const;
+  int PlannedDrafts(const Sequence& s) const;
   std::vector<Proposal> PlanRound();
+  void Draft(std::span<Proposal> proposals);
   void RunRound(std::span<Proposal> proposals);
-  void Verify(std::span<const Proposal> proposals);
-  void Accept(const Proposal& proposal, int64_t first_row);
+  void VerifyAlone(std::span<Proposal> proposals);
+  void AcceptAll(std::span<const Proposal> proposals);
+  Round Accept(const Proposal& proposal, std::span<const SampledToken> chosen, ConstMatView hidden);
+  void Count(const Proposal& proposal, int accepted, int64_t decided);
+  void ForgetDrafting(const Sequence& s, int64_t faults) noexcept;
+  void Release(Sequence& s) noexcept;
 
   const Model& model;
   EngineOptions options;
   KvPool pool;
-  Drafter drafter;
+  std::unique_ptr<Drafter> drafter;  // nullptr: plain decoding
+  std::atomic<uint64_t> last_id = 0;
 
-  std::unique_ptr<Workspace> vision_ws;  // nullptr: text only
+  std::unique_ptr<Workspace> vision_workspace;  // nullptr: text only
   Mat vision_out;
 
-  std::unique_ptr<Workspace> prefill_ws;
-  Mat prefill_x, prefill_last, prefill_logits;
+  PrefillPass prefill;
 
   DraftPlanner planner;
   std::vector<std::unique_ptr<Sequence>> live;
-  RowBatch verify_batch;
-  std::unique_ptr<Workspace> verify_ws;
-  Mat verify_x, verify_logits;
-  std::vector<TokenId> verify_ids;
-  std::vector<Selection> verify_selection;
+  VerifyPass verify;
 
   mutable std::mutex stats_mutex;
   EngineStats stats;  // guarded by stats_mutex
@@ -117,7 +108,9 @@ Engine::~Engine() = default;
 // ------------------------------------------------------------------------------------- prepare
 
 std::unique_ptr<Sequence> Engine::Prepare(Request request) const {
+  const Architecture& architecture = impl_->model.architecture();
   auto s = std::make_unique<Sequence>();
+  s->id = static_cast<SequenceId>(++impl_->last_id);
   std::vector<PatchGrid> grids;
   int image_tokens = 0;
   for (const PreparedImage& image : request.images) {
@@ -125,38 +118,39 @@ std::unique_ptr<Sequence> Engine::Prepare(Request request) const {
     image_tokens += image.grid.num_image_tokens();
   }
   s->request = std::move(request);
-  s->prompt = impl_->model.architecture().BuildPrompt(impl_->model.tokenizer(), grids,
-                                                      s->request.task_text);
+  s->prompt = architecture.BuildPrompt(impl_->model.tokenizer(), grids, s->request.task_text);
   s->max_new_tokens =
       s->request.max_new_tokens > 0 ? s->request.max_new_tokens : DefaultTokenLimit(image_tokens);
   if (!s->request.ignore_stop) {
-    s->stop = s->request.stop.empty() ? impl_->model.architecture().tokens().stop : s->request.stop;
+    s->stop = s->request.stop.empty() ? architecture.tokens().stop : s->request.stop;
   }
   s->result.prompt_tokens = static_cast<int>(s->prompt_len());
   s->result.image_tokens = image_tokens;
-  Restart(*s);
+  s->Restart();
+  impl_->CheckFits(*s);
+  return s;
+}
 
-  const int64_t worst = Impl::WorstCaseRows(*s);
-  const int64_t positions = impl_->model.architecture().text().max_positions;
+void Engine::Impl::CheckFits(const Sequence& s) const {
+  const int64_t worst = WorstCaseRows(s);
+  const int64_t positions = model.architecture().text().max_positions;
   if (worst > positions) {
     throw Error(ErrorKind::kInput, {},
                 "the region needs " + std::to_string(worst) +
                     " positions (prompt and longest answer), the model has " +
                     std::to_string(positions) + "; lower --max-new-tokens or read smaller regions");
   }
-  if (impl_->pool.BlocksFor(worst) > impl_->pool.total_blocks()) {
-    throw Error(ErrorKind::kInput, {},
-                "the region needs room for " + std::to_string(worst) +
-                    " tokens, the KV cache holds " +
-                    std::to_string(impl_->pool.total_blocks() * impl_->pool.block_tokens()) +
-                    "; raise --kv-cache-mib");
+  if (pool.BlocksFor(worst) > pool.total_blocks()) {
+    throw Error(
+        ErrorKind::kInput, {},
+        "the region needs room for " + std::to_string(worst) + " tokens, the KV cache holds " +
+            std::to_string(pool.total_blocks() * pool.block_tokens()) + "; raise --kv-cache-mib");
   }
-  return s;
 }
 
 // ------------------------------------------------------------------------------------- vision
 
-void Engine::EncodeImages(std::span<Sequence* const> sequences) const {
+void Engine::EncodeImages(std::span<Sequence* const> sequences) {
   std::vector<const PreparedImage*> images;
   int64_t tokens = 0;
   for (const Sequence* s : sequences) {
@@ -168,7 +162,8 @@ void Engine::EncodeImages(std::span<Sequence* const> sequences) const {
   if (images.empty()) return;
   const int64_t width = impl_->model.architecture().text().hidden_size;
   MatView out = impl_->vision_out.Shaped(tokens, width);
-  impl_->model.vision()->Encode(images, *impl_->vision_ws, out, impl_->options.observer);
+  impl_->model.vision()->Encode(images, *impl_->vision_workspace, out,
+                                impl_->options.instruments.observer);
   int64_t row = 0;
   for (Sequence* s : sequences) {
     const int64_t n = s->result.image_tokens;
@@ -181,53 +176,31 @@ void Engine::EncodeImages(std::span<Sequence* const> sequences) const {
 // ------------------------------------------------------------------------------------- prefill
 
 bool Engine::TryReserve(Sequence& sequence) {
-  return impl_->pool.Take(impl_->pool.BlocksFor(Impl::WorstCaseRows(sequence)), sequence.blocks);
+  return impl_->pool.Take(impl_->pool.BlocksFor(WorstCaseRows(sequence)), sequence.blocks);
 }
 
 void Engine::Prefill(std::span<Sequence* const> sequences) {
   Impl& e = *impl_;
-  RowBatch batch;
   for (Sequence* s : sequences) {
     assert(!s->blocks.empty());
-    Restart(*s);
-    batch.AddSlice(s->blocks, 0, s->prompt_len());
-    for (int64_t i = 0; i < s->prompt_len(); ++i) {
-      batch.PushPosition(s->RopePosition(i, 0), s->RopePosition(i, 1), s->RopePosition(i, 2));
+    s->Restart();
+  }
+  e.prefill.Run(sequences, e.options.instruments.observer);
+  for (size_t i = 0; i < sequences.size(); ++i) {
+    Sequence& s = *sequences[i];
+    s.cache_len = s.prompt_len();
+    const SampledToken first = e.prefill.first_token(i);
+    if (first.index < 0) {
+      s.Fail("the model's logits are not finite at the prompt");
+    } else {
+      s.Decide(first.index, first.probability);
     }
   }
-  const int64_t width = e.model.architecture().text().hidden_size;
-  MatView x = e.prefill_x.Shaped(batch.num_rows(), width);
-  for (size_t i = 0; i < sequences.size(); ++i) {
-    EmbedPrompt(e.model, *sequences[i],
-                x.Rows(batch.slices[i].first_row, batch.slices[i].num_rows));
-  }
-  e.model.text().Forward(batch, e.pool, x, *e.prefill_ws, e.options.observer);
-  const ConstMatView hidden = x;
-
-  // The head runs over the last row of each prompt only.
-  const auto count = static_cast<int64_t>(sequences.size());
-  MatView last = e.prefill_last.Shaped(count, width);
-  for (int64_t i = 0; i < count; ++i) {
-    const RowSlice& slice = batch.slices[static_cast<size_t>(i)];
-    std::copy_n(hidden.Row(slice.first_row + slice.num_rows - 1), width, last.Row(i));
-  }
-  MatView logits = e.prefill_logits.Shaped(count, e.model.architecture().text().vocab_size);
-  e.model.text().Logits(last, logits, *e.prefill_ws);
-  if (e.options.observer) e.options.observer("logits_last", logits);
-  for (int64_t i = 0; i < count; ++i) {
-    e.DecideFirstToken(*sequences[static_cast<size_t>(i)], logits.Rows(i, 1));
-  }
-  e.drafter.WarmUp(sequences, batch, hidden);
-}
-
-void Engine::Impl::DecideFirstToken(Sequence& s, MatView logits_row) {
-  s.cache_len = s.prompt_len();
-  const Selection first = SelectToken(model.kernels(), s, {}, logits_row);
-  if (first.index < 0) {
-    Fail(s, "the prompt");
-  } else {
-    Decide(s, first.index, first.probability);
-  }
+  if (!e.drafter) return;
+  const std::string error =
+      Attempt([&] { e.drafter->Observe(sequences, e.prefill.batch(), e.prefill.hidden()); });
+  if (error.empty()) return;
+  for (const Sequence* s : sequences) e.ForgetDrafting(*s, 1);
 }
 
 // ------------------------------------------------------------------------------------- decode
@@ -251,24 +224,51 @@ std::vector<std::unique_ptr<Sequence>> Engine::Step() {
   // Nothing throws from here on, so that no sequence is lost on its way out.
   for (auto& s : e.live) {
     if (!s->finished) continue;
-    e.pool.Release(s->blocks);
+    e.Release(*s);
     finished.push_back(std::move(s));
   }
   std::erase(e.live, nullptr);
   return finished;
 }
 
-// A round that was broken off leaves lengths and tokens of its sequences anyhow, but each is still
-// in `live` with all its blocks.
-std::vector<std::unique_ptr<Sequence>> Engine::Abandon() noexcept {
-  for (const auto& s : impl_->live) impl_->pool.Release(s->blocks);
+std::unique_ptr<Sequence> Engine::Cancel(SequenceId sequence) {
+  std::vector<std::unique_ptr<Sequence>>& live = impl_->live;
+  const auto found =
+      std::find_if(live.begin(), live.end(), [&](const auto& s) { return s->id == sequence; });
+  if (found == live.end()) return nullptr;
+  std::unique_ptr<Sequence> cancelled = std::move(*found);
+  live.erase(found);
+  impl_->Release(*cancelled);
+  cancelled->Finish(FinishReason::kCancelled);
+  return cancelled;
+}
+
+std::vector<std::unique_ptr<Sequence>> Engine::Reset() noexcept {
+  for (const auto& s : impl_->live) impl_->Release(*s);
   return std::exchange(impl_->live, {});
+}
+
+void Engine::Impl::Release(Sequence& s) noexcept {
+  pool.Release(s.blocks);
+  if (drafter) drafter->Forget(s.id);
+}
+
+int Engine::Impl::PlannedDrafts(const Sequence& s) const {
+  if (!drafter || !drafter->CanPropose(s)) return 0;
+  // The round decides one token more than it accepts.
+  const int64_t useful = s.max_new_tokens - s.num_decided() - 1;
+  // Rows behind the anchor's that have a place in the sequence's blocks.
+  const int64_t room =
+      static_cast<int64_t>(s.blocks.size()) * pool.block_tokens() - s.cache_len - 1;
+  assert(useful <= room);
+  const int64_t most = options.instruments.full_drafts ? room : useful;
+  return static_cast<int>(std::clamp<int64_t>(most, 0, options.draft_length));
 }
 
 std::vector<Proposal> Engine::Impl::PlanRound() {
   std::vector<Proposal> proposals;
   for (const auto& s : live) {
-    if (!s->finished) proposals.push_back({s.get(), drafter.PlannedDrafts(*s), {}});
+    if (!s->finished) proposals.push_back({s.get(), PlannedDrafts(*s), {}});
   }
   if (proposals.empty() || !options.adaptive_drafts) return proposals;
   const auto count = static_cast<int64_t>(proposals.size());
@@ -281,16 +281,38 @@ std::vector<Proposal> Engine::Impl::PlanRound() {
   return proposals;
 }
 
-// Draft and verify, timed for the planner.
+// Drafting that fails ends for these sequences; they are decoded plainly from here on.
+void Engine::Impl::Draft(std::span<Proposal> proposals) {
+  if (!drafter) return;
+  const std::string error = Attempt([&] { drafter->Propose(proposals); });
+  if (error.empty()) return;
+  for (Proposal& p : proposals) {
+    if (p.planned > 0) ForgetDrafting(*p.sequence, 1);
+    p.drafts.clear();
+  }
+}
+
+void Engine::Impl::ForgetDrafting(const Sequence& s, int64_t faults) noexcept {
+  drafter->Forget(s.id);
+  const std::lock_guard lock(stats_mutex);
+  stats.draft_faults += faults;
+}
+
+// Draft, verify, accept, commit; the first two timed for the planner.
 void Engine::Impl::RunRound(std::span<Proposal> proposals) {
   RoundCosts costs;
   const int64_t start_ns = MonotonicNs();
-  drafter.Draft(proposals);
+  Draft(proposals);
   costs.draft_seconds = SecondsSince(start_ns);
   const int64_t drafted_ns = MonotonicNs();
-  Verify(proposals);
+  const std::string error = Attempt([&] { verify.Run(proposals); });
+  if (!error.empty()) {
+    VerifyAlone(proposals);
+    return;
+  }
   costs.verify_seconds = SecondsSince(drafted_ns);
-  costs.verify_rows = verify_batch.num_rows();
+  costs.verify_rows = verify.num_rows();
+  AcceptAll(proposals);
   for (const Proposal& p : proposals) {
     const auto drafts = static_cast<int>(p.drafts.size());
     costs.draft_sequences += drafts > 0 ? 1 : 0;
@@ -299,114 +321,84 @@ void Engine::Impl::RunRound(std::span<Proposal> proposals) {
   planner.AddCosts(costs);
 }
 
-// One target pass over the anchors and drafts of all sequences.
-void Engine::Impl::Verify(std::span<const Proposal> proposals) {
-  verify_batch.Clear();
-  verify_ids.clear();
-  for (const Proposal& p : proposals) {
-    const Sequence& s = *p.sequence;
-    const auto width = static_cast<int64_t>(p.drafts.size()) + 1;
-    verify_batch.AddSlice(s.blocks, s.cache_len, width);
-    verify_ids.push_back(s.tokens.back());
-    verify_ids.insert(verify_ids.end(), p.drafts.begin(), p.drafts.end());
-    for (int64_t row = s.cache_len; row < s.cache_len + width; ++row) {
-      verify_batch.PushPosition(s.RopePosition(row, 0), s.RopePosition(row, 1),
-                                s.RopePosition(row, 2));
+// After a pass over all of them failed: each once more by itself, without drafts.
+void Engine::Impl::VerifyAlone(std::span<Proposal> proposals) {
+  for (Proposal& p : proposals) {
+    p.drafts.clear();
+    const std::span<Proposal> one(&p, 1);
+    const std::string error = Attempt([&] { verify.Run(one); });
+    {
+      const std::lock_guard lock(stats_mutex);
+      ++stats.retried;
     }
-  }
-  const int64_t rows = verify_batch.num_rows();
-  const TextSizes& sizes = model.architecture().text();
-  MatView x = verify_x.Shaped(rows, sizes.hidden_size);
-  model.text().Embed(verify_ids, x);
-  model.text().Forward(verify_batch, pool, x, *verify_ws, {});
-  MatView logits = verify_logits.Shaped(rows, sizes.vocab_size);
-  model.text().Logits(x, logits, *verify_ws);
-
-  verify_selection.resize(static_cast<size_t>(rows));
-  ParallelFor(static_cast<int64_t>(proposals.size()), [&](int64_t i) {
-    const Proposal& p = proposals[static_cast<size_t>(i)];
-    const RowSlice& slice = verify_batch.slices[static_cast<size_t>(i)];
-    for (int64_t j = 0; j < slice.num_rows; ++j) {
-      verify_selection[static_cast<size_t>(slice.first_row + j)] = SelectToken(
-          model.kernels(), *p.sequence, std::span(p.drafts).first(static_cast<size_t>(j)),
-          logits.Rows(slice.first_row + j, 1));
+    if (!error.empty()) {
+      p.sequence->Fail(error);
+    } else {
+      AcceptAll(one);
     }
-  });
-  const std::lock_guard lock(stats_mutex);
-  ++stats.steps;
-  stats.rows += rows;
-  for (size_t i = 0; i < proposals.size(); ++i) {
-    Accept(proposals[i], verify_batch.slices[i].first_row);
   }
 }
 
-// Keeps the longest prefix of drafts the target agrees with, and the target's own next token.
-void Engine::Impl::Accept(const Proposal& p, int64_t first_row) {
-  Sequence& s = *p.sequence;
-  const Selection* rows = verify_selection.data() + first_row;
-  const size_t width = p.drafts.size() + 1;
-  size_t accepted = 0;
-  while (accepted < p.drafts.size() && p.drafts[accepted] == rows[accepted].index) ++accepted;
+void Engine::Impl::AcceptAll(std::span<const Proposal> proposals) {
+  {
+    const std::lock_guard lock(stats_mutex);
+    ++stats.steps;
+    stats.rows += verify.num_rows();
+  }
+  for (size_t i = 0; i < proposals.size(); ++i) {
+    Sequence& s = *proposals[i].sequence;
+    Round round;
+    const std::string error =
+        Attempt([&] { round = Accept(proposals[i], verify.chosen(i), verify.hidden(i)); });
+    if (!error.empty()) s.Fail(error);
+    const bool failed = s.finished && s.result.finish == FinishReason::kFailed;
+    if (options.instruments.on_round && !failed) options.instruments.on_round(round);
+  }
+}
 
-  planner.AddAcceptance(static_cast<int>(p.drafts.size()), static_cast<int>(accepted));
-  ++stats.rounds;
-  for (size_t j = 0; j < p.drafts.size(); ++j) {
-    ++stats.drafted_at[j];
-    if (j < accepted) ++stats.accepted_at[j];
-  }
-  Round round;
-  if (options.on_round) {
-    round = {&s,       s.cache_len, s.cache_len + s.prompt.rope_delta, s.tokens.back(),
-             p.drafts, {},          static_cast<int>(accepted),        {}};
-    for (size_t j = 0; j < width; ++j) round.target_argmax.push_back(rows[j].index);
-  }
-  for (size_t j = 0; j <= accepted; ++j) {
-    if (rows[j].index < 0) {
-      Fail(s, "token " + std::to_string(s.num_decided()));
-      return;
+// Decides the accepted drafts and the target's own next token, and commits their rows.
+Round Engine::Impl::Accept(const Proposal& p, std::span<const SampledToken> chosen,
+                           ConstMatView hidden) {
+  Sequence& s = *p.sequence;
+  const int accepted = CountAccepted(p.drafts, chosen);
+  Round round = {
+      s.id,     s.cache_len, s.cache_len + s.prompt.rope_delta, s.tokens.back(), p.drafts, {},
+      accepted, {}};
+  for (const SampledToken& token : chosen) round.target_argmax.push_back(token.index);
+  for (int j = 0; j <= accepted; ++j) {
+    const SampledToken& token = chosen[static_cast<size_t>(j)];
+    if (token.index < 0) {
+      s.Fail("the model's logits are not finite at token " + std::to_string(s.num_decided()));
+      break;
     }
-    ++stats.decoded_tokens;
-    round.emitted.push_back(rows[j].index);
-    if (!Decide(s, rows[j].index, rows[j].probability)) break;
+    round.emitted.push_back(token.index);
+    if (!s.Decide(token.index, token.probability)) break;
   }
-  if (options.on_round) options.on_round(round);
-  if (s.finished) return;
-  drafter.KeepHidden(s, verify_x.View().Rows(first_row, static_cast<int64_t>(accepted) + 1));
-  s.cache_len += static_cast<int64_t>(accepted) + 1;
+  planner.AddAcceptance(static_cast<int>(p.drafts.size()), accepted);
+  Count(p, accepted, static_cast<int64_t>(round.emitted.size()));
+  if (s.finished) return round;
+  if (drafter) {
+    const ConstMatView kept = hidden.Rows(0, int64_t{accepted} + 1);
+    if (!Attempt([&] { drafter->Commit(s, kept); }).empty()) ForgetDrafting(s, 1);
+  }
+  s.cache_len += int64_t{accepted} + 1;
 #ifndef NDEBUG
   CheckInvariants(s, pool);
 #endif
+  return round;
 }
 
-// Appends one decided token; false if the sequence is finished with it.
-bool Engine::Impl::Decide(Sequence& s, TokenId token, float probability) {
-  s.tokens.push_back(token);
-  RememberSeen(s, token);
-  if (s.IsStop(token)) {
-    Finish(s, FinishReason::kStop);
-    return false;
+void Engine::Impl::Count(const Proposal& p, int accepted, int64_t decided) {
+  const std::lock_guard lock(stats_mutex);
+  ++stats.rounds;
+  stats.decoded_tokens += decided;
+  for (size_t j = 0; j < p.drafts.size(); ++j) {
+    ++stats.drafted_at[j];
+    if (static_cast<int>(j) < accepted) ++stats.accepted_at[j];
   }
-  s.result.tokens.push_back(token);
-  s.result.probabilities.push_back(probability);
-  if (s.num_decided() >= s.max_new_tokens) {
-    Finish(s, FinishReason::kLength);
-  } else if (!s.request.ignore_stop && s.loop_guard.Push(s.result.tokens)) {
-    Finish(s, FinishReason::kRepetition);
-  }
-  return !s.finished;
 }
 
-void Engine::Impl::Finish(Sequence& s, FinishReason reason) const {
-  s.finished = true;
-  s.result.finish = reason;
-}
-
-void Engine::Impl::Fail(Sequence& s, const std::string& where) const {
-  Finish(s, FinishReason::kFailed);
-  s.result.error = "the model's logits are not finite at " + where;
-}
-
-void Engine::Discard(Sequence& sequence) { impl_->pool.Release(sequence.blocks); }
+void Engine::Discard(Sequence& sequence) { impl_->Release(sequence); }
 
 size_t Engine::live() const { return impl_->live.size(); }
 

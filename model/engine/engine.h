@@ -14,41 +14,19 @@
 #include <string>
 #include <vector>
 
+#include "model/engine/drafters/drafter.h"
 #include "model/engine/mtp_convention.h"
-#include "model/families/prompt.h"
-#include "model/families/vision_model.h"
+#include "model/engine/request.h"
+#include "model/engine/sequence.h"
 #include "model/ops/observer.h"
 
 namespace platen {
 
-class Model;      // weights, immutable (model/families/model.h)
-struct Sequence;  // one request with its KV blocks (model/engine/sequence.h)
-
-// kFailed: the model produced numbers that are not finite; Recognition::error says where.
-enum class FinishReason { kStop, kLength, kRepetition, kFailed };
-
-// One thing to read: images in order and the text that follows them.
-struct Request {
-  std::vector<PreparedImage> images;  // usually one crop
-  std::string task_text;
-  int max_new_tokens = 0;  // 0: derived from the number of image tokens, see DefaultTokenLimit
-  float repetition_penalty = 1.0F;
-  std::vector<TokenId> stop;  // ids that end the answer; empty: the model's
-  bool ignore_stop = false;   // for measurements: generate exactly max_new_tokens
-};
-
-struct Recognition {
-  std::vector<TokenId> tokens;       // without the stop token
-  std::vector<float> probabilities;  // of each token, softmax of the target's logits
-  FinishReason finish = FinishReason::kStop;
-  std::string error;  // for kFailed
-  int prompt_tokens = 0;
-  int image_tokens = 0;
-};
+class Model;  // weights, immutable (model/families/model.h)
 
 // What one round did for one sequence; for `platen forward` and comparisons with the reference.
 struct Round {
-  const Sequence* sequence = nullptr;
+  SequenceId sequence = {};
   int64_t cache_len_before = 0;  // target rows in the cache
   int64_t rope_position = 0;     // of the newest decided token, row 0 of the pass
   TokenId anchor = 0;            // that token
@@ -58,20 +36,32 @@ struct Round {
   std::vector<TokenId> emitted;  // decided tokens, stop token included
 };
 
-struct EngineOptions {
-  int draft_length = 3;        // 0..8 drafts per round; 0 = plain decoding
-  int64_t kv_cache_bytes = 0;  // 0: 1 GiB
-  int kv_block_tokens = 32;    // tests use 16 to hit boundaries often
+// For tests, goldens and `platen forward`; a run needs none of it.
+struct EngineInstruments {
+  Observer observer;  // intermediate results of prefill and drafting
+  // Called by Step after each sequence's part of a round. What it throws leaves Step, and the
+  // engine can only be Reset then.
+  std::function<void(const Round&)> on_round;
   MtpConvention mtp_convention;
   // Draft to the full length even where the token limit or a drafted stop token makes the rest
-  // useless, as far as the blocks reach that the sequence holds anyway; comparisons with the
-  // reference need it.
+  // useless, as far as the blocks reach that the sequence holds anyway.
   bool full_drafts = false;
+  // Makes the drafter in place of what `drafters` names.
+  std::function<std::unique_ptr<Drafter>(const Model& model, KvPool& pool)> make_drafter;
+};
+
+// Who drafts: the model's own draft layer where it has one, or nobody.
+enum class DrafterChoice { kAuto, kNone };
+
+struct EngineOptions {
+  int draft_length = 3;  // 0..8 drafts per round (num_speculative_tokens); 0 = plain decoding
+  DrafterChoice drafters = DrafterChoice::kAuto;
+  int64_t kv_cache_bytes = 0;  // 0: 1 GiB
+  int kv_block_tokens = 32;    // tests use 16 to hit boundaries often
   // Draft as many tokens as pay just now, at most draft_length; see draft_planner.h. Changes the
   // speed, never a token.
   bool adaptive_drafts = false;
-  Observer observer;                           // intermediate results of prefill and drafting
-  std::function<void(const Round&)> on_round;  // called by Step
+  EngineInstruments instruments;
 };
 
 // Sums since the engine was made. Position j of `accepted_at` counts rounds whose drafts 1..j+1
@@ -83,50 +73,52 @@ struct EngineStats {
   int64_t decoded_tokens = 0;  // tokens decided in rounds (the first token comes from prefill)
   std::vector<int64_t> drafted_at;
   std::vector<int64_t> accepted_at;
+  int64_t draft_faults = 0;  // sequences whose drafting ended because a drafter failed
+  int64_t retried = 0;       // sequence-rounds that were verified again alone after a failure
   int64_t kv_blocks_total = 0;
   int64_t kv_blocks_free = 0;
   int64_t kv_blocks_peak = 0;
 };
 
-// Tokens a region may produce when the request sets no limit: generous for any text that fits into
-// its pixels, small enough to bound a runaway.
-int DefaultTokenLimit(int image_tokens);
-
 // Thread-safety: Prepare and TryReserve from any thread. EncodeImages, Prefill and the group of
-// Submit, Step and Abandon are three stages: each is called by one thread at a time, and the three
-// may run at the same time on different sequences. A sequence that is dropped before it finished
-// must be given to Discard, which returns its blocks.
+// Submit, Step, Cancel and Reset are three stages: each is called by one thread at a time, and the
+// three may run at the same time on different sequences. A sequence that is dropped before it
+// finished must be given to Discard, which returns its blocks.
 class Engine {
  public:
   Engine(const Model& model, const EngineOptions& options);
   ~Engine();
 
   // Tokenises the prompt; nothing of the cache is taken. Throws Error(kInput) if the request can
-  // never fit the model's positions or the KV cache.
+  // never fit the model's positions or the KV cache, or has images and the model reads none.
   std::unique_ptr<Sequence> Prepare(Request request) const;
 
   // vision_encode: embeddings for all images of the sequences as one ragged batch.
-  void EncodeImages(std::span<Sequence* const> sequences) const;
+  void EncodeImages(std::span<Sequence* const> sequences);
 
   // Takes the KV blocks the sequence may need at worst; false if they are not free now.
   bool TryReserve(Sequence& sequence);
 
-  // prefill: prompt rows through decoder and MTP layer as one ragged batch; decides the first token
-  // of each. All sequences hold a reservation. After an exception the same sequences may be
-  // prefilled again, together or one by one.
+  // prefill: prompt rows through the decoder as one ragged batch, then to the drafter; decides the
+  // first token of each. All sequences hold a reservation. After an exception the same sequences
+  // may be prefilled again, together or one by one.
   void Prefill(std::span<Sequence* const> sequences);
 
   // Hands over a prefilled sequence.
   void Submit(std::unique_ptr<Sequence> sequence);
 
-  // One round over all live sequences. Returns those that finished, their blocks released. After an
-  // exception the live sequences can only be abandoned.
+  // One round over all live sequences. Returns those that finished, their blocks released. A
+  // failure costs the sequences it concerns: a drafter's ends drafting for them, a failed pass is
+  // repeated for each sequence alone, and one that fails alone finishes with FinishReason::kFailed.
   std::vector<std::unique_ptr<Sequence>> Step();
 
+  // Takes a live sequence out, its blocks released, with what it has decided so far and
+  // FinishReason::kCancelled; nullptr if it is not live.
+  std::unique_ptr<Sequence> Cancel(SequenceId sequence);
+
   // Ends decoding early: returns all live sequences, their blocks released. They have no result,
-  // but may be reserved and prefilled again. Works after an exception of Step too, and the engine
-  // is as good as new then.
-  std::vector<std::unique_ptr<Sequence>> Abandon() noexcept;
+  // but may be reserved and prefilled again. The engine is as good as new then.
+  std::vector<std::unique_ptr<Sequence>> Reset() noexcept;
 
   // Gives back what a sequence holds; for requests that are dropped before Submit.
   void Discard(Sequence& sequence);

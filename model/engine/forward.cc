@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "model/engine/sequence.h"
+#include "model/engine/session.h"
 #include "model/support/error.h"
 #include "model/support/npy_writer.h"
 
@@ -133,39 +133,32 @@ ForwardResult RunForward(const Model& model, Request request, const ForwardOptio
   std::vector<float> logits;
   EngineOptions engine_options;
   engine_options.draft_length = options.draft_length;
-  engine_options.mtp_convention = options.mtp_convention;
   engine_options.kv_cache_bytes = CacheBytes(model, request, options);
-  engine_options.observer = [&](const std::string& name, ConstMatView rows) {
+  EngineInstruments& instruments = engine_options.instruments;
+  instruments.mtp_convention = options.mtp_convention;
+  instruments.observer = [&](const std::string& name, ConstMatView rows) {
     if (name == "logits_last") logits.assign(rows.data, rows.data + rows.cols);
     dump.Stage(name, rows);
   };
-  engine_options.on_round = [&](const Round& round) { result.rounds.push_back(round); };
-  Engine engine(model, engine_options);
-
-  std::unique_ptr<Sequence> sequence = engine.Prepare(std::move(request));
-  Sequence* s = sequence.get();
-  if (dump.enabled()) DumpInputs(dump, model, *s);
-  if (!s->request.images.empty()) engine.EncodeImages(std::span(&s, 1));
-  if (!engine.TryReserve(*s)) {
-    throw Error(ErrorKind::kEnvironment, {.file = {}, .field = "kv-cache-mib"}, "is too small");
-  }
-  engine.Prefill(std::span(&s, 1));
-  engine.Submit(std::move(sequence));
-  std::vector<std::unique_ptr<Sequence>> finished;
-  while (finished.empty()) finished = engine.Step();
-  s = finished.front().get();
+  instruments.on_round = [&](const Round& round) { result.rounds.push_back(round); };
+  Session session(model, {.engine = engine_options});
+  std::vector<Request> requests;
+  requests.push_back(std::move(request));
+  Session::Result read = std::move(session.Run(std::move(requests)).front());
+  if (read.sequence == nullptr) throw Error(ErrorKind::kInput, {}, read.error);
+  const Sequence* s = read.sequence.get();
 
   result.prompt = s->prompt;
   result.vocab_size = static_cast<int64_t>(logits.size());
   result.top = TopOf(model, logits);
   result.recognition = s->result;
   result.text = model.tokenizer().Decode(s->result.tokens, true);
-  result.stats = engine.stats();
+  result.stats = session.stats();
   if (dump.enabled()) {
+    DumpInputs(dump, model, *s);
     WriteNpy(dump.Path("logits_last.npy"), std::span<const float>(logits), {result.vocab_size});
     DumpResult(dump, result, *s);
   }
-  for (Round& round : result.rounds) round.sequence = nullptr;
   return result;
 }
 

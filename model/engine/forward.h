@@ -29,8 +29,8 @@ struct ForwardResult {
   int64_t vocab_size = 0;
   std::vector<TopToken> top;  // the five most likely tokens after the prompt
   Recognition recognition;
-  std::string text;           // decoded, special tokens skipped
-  std::vector<Round> rounds;  // Round::sequence is not valid
+  std::string text;  // decoded, special tokens skipped
+  std::vector<Round> rounds;
   EngineStats stats;
 };
 

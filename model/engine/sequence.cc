@@ -11,11 +11,53 @@ void Require(bool holds, const char* rule) {
 
 }  // namespace
 
+void Sequence::Restart() {
+  tokens = prompt.input_ids;
+  cache_len = 0;
+  seen.clear();
+  for (const TokenId token : tokens) Remember(token);
+  loop_guard = {};
+  finished = false;
+  result.tokens.clear();
+  result.probabilities.clear();
+  result.finish = FinishReason::kStop;
+  result.error.clear();
+}
+
+bool Sequence::Decide(TokenId token, float probability) {
+  tokens.push_back(token);
+  Remember(token);
+  if (IsStop(token)) {
+    Finish(FinishReason::kStop);
+    return false;
+  }
+  result.tokens.push_back(token);
+  result.probabilities.push_back(probability);
+  if (num_decided() >= max_new_tokens) {
+    Finish(FinishReason::kLength);
+  } else if (!request.ignore_stop && loop_guard.Push(result.tokens)) {
+    Finish(FinishReason::kRepetition);
+  }
+  return !finished;
+}
+
+void Sequence::Finish(FinishReason reason) {
+  finished = true;
+  result.finish = reason;
+}
+
+void Sequence::Fail(const std::string& why) {
+  Finish(FinishReason::kFailed);
+  result.error = why;
+}
+
+void Sequence::Remember(TokenId token) {
+  if (request.repetition_penalty == 1.0F) return;
+  if (std::find(seen.begin(), seen.end(), token) == seen.end()) seen.push_back(token);
+}
+
 void CheckInvariants(const Sequence& s, const KvPool& pool) {
   Require(s.cache_len == s.prompt_len() + s.num_decided() - 1, "all but the anchor are cached");
-  Require(s.mtp_len >= 0 && s.mtp_len <= s.cache_len, "0 <= mtp_len <= cache_len");
-  Require(s.mtp_len == 0 || s.lagging_hidden.rows() == s.cache_len - s.mtp_len,
-          "hidden vectors are kept for exactly the lagging rows");
   Require(static_cast<int64_t>(s.blocks.size()) >= pool.BlocksFor(s.cache_len + 1),
           "the next row has a block");
 }

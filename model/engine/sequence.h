@@ -2,25 +2,27 @@
 //
 // Lengths are the only truth (P = prompt rows, E = decided tokens):
 //   tokens.size() == P + E;  once decoding, cache_len == P + E - 1: all but the newest decided
-//   token (the anchor) are in the target's cache. Draft slots 0 .. mtp_len - 1 are valid;
-//   `lagging_hidden` holds the target's hidden vectors of rows mtp_len .. cache_len - 1 and no
-//   others.
+//   token (the anchor) are in the target's cache.
 // Cache rows at or beyond a length hold garbage: rolling back is not touching anything.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
 #include <vector>
 
-#include "model/engine/engine.h"
 #include "model/engine/loop_guard.h"
+#include "model/engine/request.h"
+#include "model/families/prompt.h"
 #include "model/ops/kv_cache.h"
 #include "model/ops/tensor.h"
 
 namespace platen {
 
+// Names a sequence of one engine; never used twice.
+enum class SequenceId : uint64_t {};
+
 struct Sequence {
+  SequenceId id = {};
   Request request;
   PromptInput prompt;
   Mat image_embeddings;       // [image tokens, D], after EncodeImages
@@ -28,26 +30,35 @@ struct Sequence {
   std::vector<TokenId> stop;  // resolved; empty: none
 
   std::vector<TokenId> tokens;  // prompt ids, then decided tokens
-  int64_t cache_len = 0;        // n
-  int64_t mtp_len = 0;          // q
-  Mat lagging_hidden;           // [n - q, D]
+  int64_t cache_len = 0;
   BlockTable blocks;
   std::vector<TokenId> seen;  // distinct ids of `tokens`, if a repetition penalty needs them
   LoopGuard loop_guard;
 
   bool finished = false;
   Recognition result;
-  void* user = nullptr;  // the caller's; the engine never reads it
 
   int64_t prompt_len() const { return static_cast<int64_t>(prompt.input_ids.size()); }
   int64_t num_decided() const { return static_cast<int64_t>(tokens.size()) - prompt_len(); }
-  bool IsStop(TokenId id) const { return std::find(stop.begin(), stop.end(), id) != stop.end(); }
+  bool IsStop(TokenId token) const {
+    return std::find(stop.begin(), stop.end(), token) != stop.end();
+  }
   // Rope position of row i on axis T, H or W.
   int32_t RopePosition(int64_t row, int axis) const {
     return row < prompt_len()
                ? prompt.positions[static_cast<size_t>(axis)][static_cast<size_t>(row)]
                : static_cast<int32_t>(row) + prompt.rope_delta;
   }
+
+  // Back to the prompt: nothing decided, nothing in the cache. Blocks and embeddings stay.
+  void Restart();
+  // Appends one decided token and ends the sequence if it is the last: false then.
+  bool Decide(TokenId token, float probability);
+  void Finish(FinishReason reason);
+  void Fail(const std::string& why);
+
+ private:
+  void Remember(TokenId id);
 };
 
 // Throws std::logic_error naming the broken rule if the lengths above do not hold. For tests and

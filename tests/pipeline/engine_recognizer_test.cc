@@ -19,13 +19,13 @@ class EngineRecognizerTest : public ::testing::Test {
  protected:
   EngineRecognizerTest() {
     EngineOptions options;
-    options.on_round = [this](const Round&) {
+    options.instruments.on_round = [this](const Round&) {
       if (rounds_left_-- == 0) throw std::runtime_error("broken");
     };
     engine_ = std::make_unique<Engine>(GoldenModel("tiny-a"), options);
     recognizer_ = std::make_unique<EngineRecognizer>(
         GoldenModel("tiny-a"), *engine_,
-        RecognitionOptions{
+        RequestOptions{
             .task_text = "Text Recognition:", .max_new_tokens = 6, .ignore_stop = true});
   }
 

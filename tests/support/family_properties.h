@@ -93,7 +93,7 @@ class FamilyProperties : public ::testing::TestWithParam<FamilyCase> {
   static Arrays ArraysOf(const Model& model, bool one_by_one) {
     Recorder recorder;
     EngineOptions options;
-    options.observer = recorder.observer();
+    options.instruments.observer = recorder.observer();
     Engine engine(model, options);
     std::vector<std::unique_ptr<Sequence>> owned;
     std::vector<Sequence*> batch;

@@ -163,6 +163,8 @@ const char* FinishText(FinishReason reason) {
       return "endless repetition";
     case FinishReason::kFailed:
       return "failed";
+    case FinishReason::kCancelled:
+      return "cancelled";
   }
   return "";
 }

@@ -44,7 +44,7 @@ Outcome Compute(const Model& model) {
   EngineOptions options;
   options.draft_length = 2;
   options.kv_block_tokens = 16;
-  options.observer = recorder.observer();
+  options.instruments.observer = recorder.observer();
   Engine engine(model, options);
   return {RunToEnd(engine, std::move(request))->tokens, recorder.arrays};
 }

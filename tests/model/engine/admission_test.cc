@@ -67,7 +67,7 @@ class Admission : public ::testing::Test {
         for (const bool full : {false, true}) {
           options.draft_length = drafts;
           options.adaptive_drafts = adaptive;
-          options.full_drafts = full;
+          options.instruments.full_drafts = full;
           EXPECT_EQ(Decode(model, options, max_new_tokens), plain)
               << drafts << " drafts, adaptive " << adaptive << ", full " << full << ", "
               << max_new_tokens << " tokens";

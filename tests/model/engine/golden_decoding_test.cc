@@ -22,11 +22,11 @@ TEST_P(GoldenDrafts, PrefillHiddenLogitsAndDraftsOfEveryConventionAreEqual) {
   Recorder recorder;
   EngineOptions options;
   options.draft_length = golden.json["k"].get<int>();
-  options.full_drafts = true;
-  options.mtp_convention = ParseMtpConvention(convention);
-  options.observer = recorder.observer();
+  options.instruments.full_drafts = true;
+  options.instruments.mtp_convention = ParseMtpConvention(convention);
+  options.instruments.observer = recorder.observer();
   std::vector<TokenId> drafts;
-  options.on_round = [&](const Round& round) { drafts = round.drafts; };
+  options.instruments.on_round = [&](const Round& round) { drafts = round.drafts; };
   Engine engine(model, options);
   Request request = GoldenRequest(model, CaseOf(snapshot, name));
   request.ignore_stop = true;
@@ -112,9 +112,9 @@ TEST(GoldenSpeculation, RunsAreEqualRoundByRound) {
       std::vector<Round> rounds;
       EngineOptions options;
       options.draft_length = run["k"].get<int>();
-      options.full_drafts = true;
+      options.instruments.full_drafts = true;
       options.kv_block_tokens = 16;
-      options.on_round = [&](const Round& round) { rounds.push_back(round); };
+      options.instruments.on_round = [&](const Round& round) { rounds.push_back(round); };
       Engine engine(model, options);
       Request request = GoldenRequest(model, CaseOf(snapshot, run["case"].get<std::string>()));
       const bool stops = run.contains("stop_ids");

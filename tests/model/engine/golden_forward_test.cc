@@ -28,7 +28,7 @@ TEST_P(GoldenForward, EveryStageIsWithinTheReferencesTolerance) {
   Recorder recorder;
   EngineOptions options;
   options.draft_length = 0;
-  options.observer = recorder.observer();
+  options.instruments.observer = recorder.observer();
   Engine engine(model_, options);
   Request request = GoldenRequest(model_, golden_);
   request.max_new_tokens = 1;

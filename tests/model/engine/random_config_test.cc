@@ -45,9 +45,9 @@ void CompareOne(const Model& model, std::mt19937_64& rng) {
   Recorder recorder;
   EngineOptions options;
   options.draft_length = 2;
-  options.full_drafts = true;
+  options.instruments.full_drafts = true;
   options.kv_block_tokens = 16;
-  options.observer = recorder.observer();
+  options.instruments.observer = recorder.observer();
   Engine engine(model, options);
   const std::vector<PreparedImage> images = request.images;
   const auto sequence = RunToEnd(engine, std::move(request));

@@ -224,7 +224,7 @@ struct Reader {
         detector(MakeClassicalDetector()) {
     reading.granularity = GranularityFrom(settings, reading);
     WarnOfUntrainedTask(reading, settings.Text("task"));
-    RecognitionOptions recognition;
+    RequestOptions recognition;
     recognition.task_text = reading.prompts.at(settings.Text("task"));
     recognition.max_new_tokens = static_cast<int>(settings.Integer("max-new-tokens"));
     recognition.repetition_penalty = static_cast<float>(settings.Number("repetition-penalty"));

@@ -66,7 +66,7 @@ TEST(Llama, ComputesWhatItsFormulasSay) {
     Recorder recorder;
     EngineOptions options;
     options.kv_block_tokens = 16;
-    options.observer = recorder.observer();
+    options.instruments.observer = recorder.observer();
     Engine engine(model, options);
     const auto sequence = RunToEnd(engine, std::move(request));
     const std::vector<TokenId> ids(sequence->tokens.begin(), sequence->tokens.end() - 1);

@@ -1,0 +1,54 @@
+// Whatever guesses tokens ahead of the target.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "model/engine/sequence.h"
+#include "model/ops/observer.h"
+#include "model/ops/row_batch.h"
+#include "model/ops/tensor.h"
+
+namespace platen {
+
+// Drafts for one sequence in one round.
+struct Proposal {
+  Sequence* sequence = nullptr;
+  int planned = 0;              // drafts to make
+  std::vector<TokenId> drafts;  // made by Drafter::Propose, at most `planned`
+};
+
+// Owns what it keeps for each sequence, by SequenceId. A draft is a guess: it can cost time, never
+// change a token, and whatever a call throws ends drafting for the sequences it was about and
+// nothing else (the engine then calls Forget).
+//
+// Thread-safety: Observe belongs to the prefill stage, Propose and Commit to the decode stage; the
+// two stages may run at the same time on different sequences. Forget from any thread, for a
+// sequence that is in no other call.
+class Drafter {
+ public:
+  virtual ~Drafter() = default;
+
+  virtual std::string_view name() const = 0;
+
+  // After a prefill: `batch` holds the prompt rows of the sequences, hidden [R, D] what the target
+  // made of them. Replaces what was kept for these sequences.
+  virtual void Observe(std::span<Sequence* const> sequences, const RowBatch& batch,
+                       ConstMatView hidden) = 0;
+
+  // Whether drafts can be made for the sequence now.
+  virtual bool CanPropose(const Sequence& sequence) const = 0;
+
+  // Fills `drafts` of every proposal that plans some, as far as the drafter can.
+  virtual void Propose(std::span<Proposal> proposals) = 0;
+
+  // hidden [m, D]: the rows just committed at the sequence's cache_len, m >= 1, which has not grown
+  // by them yet.
+  virtual void Commit(const Sequence& sequence, ConstMatView hidden) = 0;
+
+  virtual void Forget(SequenceId sequence) noexcept = 0;
+};
+
+}  // namespace platen

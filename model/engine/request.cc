@@ -1,0 +1,28 @@
+#include "model/engine/request.h"
+
+#include <algorithm>
+
+namespace platen {
+
+Request MakeRequest(const VisionModel& vision, const Image& crop, const RequestOptions& options) {
+  Request request;
+  request.images.push_back(vision.Prepare(crop));
+  request.task_text = options.task_text;
+  request.max_new_tokens = options.max_new_tokens;
+  request.repetition_penalty = options.repetition_penalty;
+  request.ignore_stop = options.ignore_stop;
+  return request;
+}
+
+int DefaultTokenLimit(int image_tokens) {
+  // An image token covers 28 x 28 pixels. Eight tokens in it would be letters of seven pixels in
+  // two lines; 8192 is the model card's own limit.
+  constexpr int kPerImageToken = 8;
+  constexpr int kMargin = 32;
+  constexpr int kMost = 8192;
+  return image_tokens > kMost / kPerImageToken
+             ? kMost
+             : std::min(kMost, kMargin + kPerImageToken * image_tokens);
+}
+
+}  // namespace platen
