@@ -36,15 +36,6 @@ std::vector<Linear> Copies(const Mat& weights, Precision precision, int64_t byte
   return copies;
 }
 
-// One copy; none if OpenBLAS may not serve this shape on this CPU.
-std::vector<Linear> CopiesIfAllowed(const Mat& weights, Precision precision) {
-  try {
-    return Copies(weights, precision, 0);
-  } catch (const Error&) {
-    return {};
-  }
-}
-
 // `from_memory`: the copies exceed the last-level cache, so reading them once is a limit, too.
 KernelRow BenchLinear(const KernelTable& kernels, Precision precision, const Shape& shape,
                       int64_t rows, const std::vector<Linear>& copies, bool from_memory,
@@ -95,8 +86,7 @@ void BenchLayers(const KernelTable& kernels, const KernelBenchOptions& options,
     for (const Shape& shape : kShapes) {
       if (!options.Wants(shape.layer)) continue;
       const Mat weights = RandomMat(shape.n, shape.k, 5);
-      const std::vector<Linear> copies = CopiesIfAllowed(weights, precision);
-      if (copies.empty()) continue;
+      const std::vector<Linear> copies = Copies(weights, precision, 0);
       for (const int64_t m : wanted) {
         rows.push_back(
             BenchLinear(kernels, precision, shape, m, copies, false, options.repetitions));
@@ -111,7 +101,6 @@ void BenchHead(const KernelTable& kernels, const KernelBenchOptions& options,
   if (wanted.empty() || !options.Wants(kHead.layer)) return;
   const Mat head = RandomMat(kHead.n, kHead.k, 6);
   for (const Precision precision : options.precisions) {
-    if (precision == Precision::kF32OpenBlas) continue;  // its calls have 64 rows at least
     const std::vector<Linear> copies = Copies(head, precision, int64_t{500} << 20);
     for (const int64_t m : wanted) {
       rows.push_back(BenchLinear(kernels, precision, kHead, m, copies, true, options.repetitions));

@@ -43,7 +43,7 @@ struct KernelRow {
 struct KernelBenchOptions {
   int repetitions = 5;
   std::vector<int64_t> rows = {1, 4, 8, 16, 32, 64, 256, 1024};
-  std::vector<Precision> precisions = {Precision::kInt8, Precision::kF32, Precision::kF32OpenBlas};
+  std::vector<Precision> precisions = {Precision::kInt8, Precision::kF32};
   std::vector<std::string> layers;  // of KernelBenchLayers(); none: all
 
   bool Wants(const std::string& layer) const;
@@ -52,8 +52,7 @@ struct KernelBenchOptions {
 // What can be timed: layers with a product, "vision head" and "decode step".
 std::vector<std::string> KernelBenchLayers();
 
-// Where OpenBLAS may not serve a shape on this CPU its rows are left out. Shapes of the released
-// GLM-OCR, whatever model is loaded: speeds stay comparable.
+// Shapes of the released GLM-OCR, whatever model is loaded: speeds stay comparable.
 std::vector<KernelRow> RunKernelBench(const KernelTable& kernels,
                                       const KernelBenchOptions& options);
 

@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <new>
 
-#include "apps/platen/blas_start.h"
 #include "apps/platen/cli/exit_codes.h"
 #include "apps/platen/cli/log.h"
 #include "apps/platen/cli/option_table.h"
+#include "apps/platen/cli/thread_limit.h"
 #include "apps/platen/commands/commands.h"
 #include "model/support/error.h"
 
@@ -81,6 +81,6 @@ int main(int argc, char** argv) {
   // Past the limit of `ulimit -f` a write fails then, with its reason, instead of ending the
   // process.
   ::signal(SIGXFSZ, SIG_IGN);
-  platen::StartWithBlasSettings(argv);
+  platen::EndBlasThreads();
   return platen::Main(argc, argv);
 }

@@ -216,9 +216,7 @@ void WritePacked(const std::string& path, const PackedSubject& subject,
 
 LoadedWeights LoadWeights(const PackedSubject& subject, const PackingOptions& options) {
   using Use = PackingOptions::Use;
-  // Products by OpenBLAS are a check of our own and not worth a file.
-  const bool memory_only =
-      options.use == Use::kNever || subject.precision == Precision::kF32OpenBlas;
+  const bool memory_only = options.use == Use::kNever;
   PackedState state;
   for (const std::string& path : options.paths) {
     if (memory_only) break;

@@ -116,8 +116,6 @@ struct KernelTable {
   const char* name;
 
   void (*gemm_f32)(const GemmF32Job& job);
-  // Bias and epilogue of sums [rows][num_panels][64] that come from elsewhere; a, k and panels unused.
-  void (*finish_f32)(const GemmF32Job& job, const float* sums);
   void (*gemm_s8)(const GemmS8Job& job);
   void (*attention)(const AttentionJob& job);
   // The same bits as attention for each of the heads, reading memory from end to end.

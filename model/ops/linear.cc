@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "model/ops/norm.h"
-#include "model/ops/open_blas.h"
 #include "model/ops/parallel.h"
 #include "model/ops/work_observer.h"
 #include "model/support/ceil_div.h"
@@ -76,8 +75,6 @@ const char* PrecisionName(Precision precision) {
   switch (precision) {
     case Precision::kF32:
       return "f32";
-    case Precision::kF32OpenBlas:
-      return "f32-openblas";
     case Precision::kInt8:
       return "int8";
   }
@@ -120,19 +117,7 @@ Linear Linear::FromArrays(const LinearShape& shape, const LinearArrays& arrays,
   linear.shape_ = shape;
   linear.arrays_ = arrays;
   linear.owner_ = std::move(owner);
-  if (shape.format.precision == Precision::kF32OpenBlas) {
-    const int64_t last = (shape.num_panels() - 1) / kJobPanels * kJobPanels;
-    for (const int64_t first : {int64_t{0}, last}) {
-      const int64_t panels = std::min(kJobPanels, shape.num_panels() - first);
-      RequireRowIndependence(panels * kPanelColumns, shape.depth, linear.open_blas_rows());
-    }
-  }
   return linear;
-}
-
-OpenBlasRows Linear::open_blas_rows() const {
-  const int64_t last_panels = (shape_.num_panels() - 1) % kJobPanels + 1;
-  return OpenBlasRowsFor(last_panels * kPanelColumns, depth());
 }
 
 size_t Linear::bytes() const {
@@ -227,11 +212,7 @@ void Linear::Apply(const KernelTable& kernels, const LinearInput& input, MatView
     return;
   }
   const WatchedGemm watched(CallOf(*this, y.rows));
-  if (shape_.format.precision == Precision::kF32OpenBlas) {
-    ApplyOpenBlas(kernels, rows.x, y, mode);
-  } else {
-    ApplyF32(kernels, rows.x, y, mode);
-  }
+  ApplyF32(kernels, rows.x, y, mode);
 }
 
 void Linear::ApplyF32(const KernelTable& kernels, ConstMatView x, MatView y, Mode mode) const {
@@ -320,40 +301,6 @@ void Linear::ApplyInPieces(const KernelTable& kernels, const LinearInput& input,
   ParallelFor(CeilDiv(rows, kPieceRows), [&](int64_t index) {
     const int64_t row = index * kPieceRows;
     take({row, 0, y.Rows(row, std::min(kPieceRows, rows - row))});
-  });
-}
-
-// Calls of fixed row counts, the last one filled up with zeros; sums and filled-up rows lie in
-// memory of the thread's own.
-void Linear::ApplyOpenBlas(const KernelTable& kernels, ConstMatView x, MatView y, Mode mode) const {
-  const int64_t panel_jobs = CeilDiv(shape_.num_panels(), kJobPanels);
-  const OpenBlasRows counts = open_blas_rows();
-  const int call_rows = x.rows <= counts.few ? counts.few : counts.many;
-  ParallelFor(CeilDiv(x.rows, call_rows) * panel_jobs, [&](int64_t index) {
-    thread_local Mat sums, filled;
-    const int64_t row = index / panel_jobs * call_rows;
-    const int64_t panel = index % panel_jobs * kJobPanels;
-    auto job =
-        PanelJob<GemmF32Job>(std::min<int64_t>(call_rows, x.rows - row), panel, kJobPanels, mode);
-    job.c = y.Row(row) + panel * shape_.panel_columns();
-    job.c_stride = y.stride;
-    const int n = job.num_panels * kPanelColumns;
-    RowProduct product = {call_rows,
-                          n,
-                          static_cast<int>(depth()),
-                          x.Row(row),
-                          x.stride,
-                          reinterpret_cast<const float*>(Panel(panel)),
-                          sums.Shaped(call_rows, n).data};
-    if (job.rows < call_rows) {
-      const MatView rows = filled.Shaped(call_rows, depth());
-      std::fill_n(rows.data, call_rows * depth(), 0.0F);
-      for (int64_t r = 0; r < job.rows; ++r) std::copy_n(x.Row(row + r), depth(), rows.Row(r));
-      product.a = rows.data;
-      product.a_stride = depth();
-    }
-    MultiplyWithOpenBlas(product);
-    kernels.finish_f32(job, product.c);
   });
 }
 

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "model/kernels/kernels.h"
-#include "model/ops/open_blas.h"
 #include "model/ops/tensor.h"
 #include "model/ops/weight_format.h"
 #include "model/support/large_memory.h"
@@ -69,7 +68,7 @@ struct LinearShape {
   int64_t num_panels() const { return (columns + panel_columns() - 1) / panel_columns(); }
   int64_t k_padded() const { return (depth + 3) / 4 * 4; }
   int64_t groups() const { return (k_padded() + group() - 1) / group(); }
-  // f32: [k][64] floats, with OpenBLAS [64][k]; int8: [k_padded / 4][64][4] bytes.
+  // f32: [k][64] floats; int8: [k_padded / 4][64][4] bytes.
   int64_t panel_bytes() const {
     return kPanelColumns * (int8() ? k_padded() : depth * int64_t{sizeof(float)});
   }
@@ -103,8 +102,7 @@ class Linear {
  public:
   Linear() = default;
 
-  // W [n, k] row-major; bias [n] or empty. With kF32OpenBlas all that make one throw
-  // Error(kEnvironment) if OpenBLAS cannot be used for this shape (RequireRowIndependence).
+  // W [n, k] row-major; bias [n] or empty.
   static Linear Pack(WeightFormat format, ConstMatView w, std::span<const float> bias);
   // Two layers of n columns each, stored so that Apply gives silu(x * gate^T + b) * (x * up^T + b).
   static Linear PackSiluMul(WeightFormat format, ConstMatView gate,
@@ -162,8 +160,6 @@ class Linear {
   void ForPieces(const KernelTable& kernels, const QuantizedRows& x, int64_t job_panels,
                  const Take& take) const;
   void ApplyF32(const KernelTable& kernels, ConstMatView x, MatView y, Mode mode) const;
-  void ApplyOpenBlas(const KernelTable& kernels, ConstMatView x, MatView y, Mode mode) const;
-  OpenBlasRows open_blas_rows() const;
   const std::byte* Panel(int64_t panel) const {
     return arrays_.panels.data() + panel * shape_.panel_bytes();
   }

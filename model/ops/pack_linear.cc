@@ -36,15 +36,6 @@ class Packer {
     }
   }
 
-  void PackRowByRow(int64_t panel) const {
-    float* out = out_.panels.View().Row(panel);
-    std::vector<float> scratch(static_cast<size_t>(shape_.depth));
-    for (int64_t place = 0; place < kPanelColumns; ++place, out += shape_.depth) {
-      const float* row = Weights(panel, place, scratch);
-      row != nullptr ? std::copy_n(row, shape_.depth, out) : std::fill_n(out, shape_.depth, 0.0F);
-    }
-  }
-
   // Per column and group: scale = absmax / 127, w = round-to-even(x * (127 / absmax)), stored as
   // w ^ 0x80 in fours of k. Padding is w = 0.
   void PackS8(int64_t panel) const {
@@ -136,17 +127,7 @@ Linear Linear::PackRows(const LinearShape& shape, const WeightRows& w,
   if (!bias.empty()) owned->bias.Resize(panels, kPanelColumns);
   const Packer packer(shape, w, bias, *owned);
   ParallelFor(panels, [&](int64_t p) {
-    switch (shape.format.precision) {
-      case Precision::kF32:
-        packer.PackF32(p);
-        break;
-      case Precision::kF32OpenBlas:
-        packer.PackRowByRow(p);
-        break;
-      case Precision::kInt8:
-        packer.PackS8(p);
-        break;
-    }
+    shape.int8() ? packer.PackS8(p) : packer.PackF32(p);
     if (!bias.empty()) packer.PackBias(p);
   });
   const LinearArrays arrays = {std::as_bytes(owned->panels.span()), owned->scales.span(),

@@ -7,13 +7,12 @@ namespace platen {
 
 // How weights are stored and multiplied.
 enum class Precision {
-  kF32,          // the reference every other precision is measured against
-  kF32OpenBlas,  // the products by OpenBLAS (open_blas.h): the same within rounding, not in bits
+  kF32,   // the reference every other precision is measured against
   kInt8,  // weights per output column and K-group, activations per row and K-group, quantised as
           // they arrive; sums of a group are exact
 };
 
-// "f32", "f32-openblas", "int8"
+// "f32", "int8"
 const char* PrecisionName(Precision precision);
 
 // How the weights of one layer are stored.

@@ -21,18 +21,6 @@ OptionSpec PrecisionOption(const std::string& group) {
           .choices = {"auto", "f32", "int8"}};
 }
 
-OptionSpec F32GemmOption(const std::string& group) {
-  return {.name = "f32-gemm",
-          .type = OptionType::kChoice,
-          .default_value = "own",
-          .value_name = "NAME",
-          .group = group,
-          .help =
-              "Who multiplies matrices with --precision f32. own: the same bits on every CPU; "
-              "openblas: an independent check of it, its bits depend on the CPU.",
-          .choices = {"own", "openblas"}};
-}
-
 OptionSpec AttentionOption(const std::string& group) {
   return {.name = "attention",
           .type = OptionType::kChoice,
@@ -82,12 +70,7 @@ OptionSpec ThreadsOption(const std::string& group) {
 }
 
 Precision PrecisionFrom(const Settings& settings) {
-  const std::string& name = settings.Text("precision");
-  if (settings.Text("f32-gemm") != "openblas") return PrecisionNamed(name);
-  if (name != "f32") {
-    throw Error(ErrorKind::kUsage, {"", "--f32-gemm"}, "openblas needs --precision f32");
-  }
-  return Precision::kF32OpenBlas;
+  return PrecisionNamed(settings.Text("precision"));
 }
 
 Precision PrecisionNamed(const std::string& name) {

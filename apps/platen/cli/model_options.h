@@ -10,7 +10,6 @@
 namespace platen {
 
 OptionSpec PrecisionOption(const std::string& group);
-OptionSpec F32GemmOption(const std::string& group);
 OptionSpec AttentionOption(const std::string& group);
 OptionSpec IsaOption(const std::string& group);
 OptionSpec ThreadsOption(const std::string& group);

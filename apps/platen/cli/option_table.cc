@@ -10,4 +10,10 @@ std::string ConfigKey(const std::string& option_name) {
   return key;
 }
 
+std::string OptionName(const std::string& config_key) {
+  std::string name = config_key;
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
 }  // namespace platen

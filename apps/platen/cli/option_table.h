@@ -28,7 +28,8 @@ struct OptionSpec {
 
 using OptionTable = std::vector<OptionSpec>;
 
-// Key of an option in configuration files and run.json.
+// "draft-length" -> "draft_length", the option's key in configuration files and run.json; and back.
 std::string ConfigKey(const std::string& option_name);
+std::string OptionName(const std::string& config_key);
 
 }  // namespace platen

@@ -129,6 +129,7 @@ std::string AnswerTo(const std::string& option) {
       {"-l", "platen has no language option; the model decides (see --model)"},
       {"--resume", "is not needed: the same command goes on from what is finished"},
       {"--jobs", "unknown option; did you mean --threads (-j)?"},
+      {"--f32-gemm", "is not needed: platen always multiplies with its own kernels; leave it out"},
       {"--recursive", "is not needed: folders are read with everything below them"},
       {"-r", "is not needed: folders are read with everything below them"},
   };
@@ -193,8 +194,9 @@ void ApplyConfig(const OptionTable& table, const std::string& path,
       for (const OptionSpec& o : table) {
         if (o.in_config) keys.push_back(ConfigKey(o.name));
       }
+      const std::string answer = AnswerTo("--" + OptionName(key));
       throw Error(ErrorKind::kUsage, {path, key},
-                  "unknown key" + Suggestion(NearestName(key, keys)));
+                  answer.empty() ? "unknown key" + Suggestion(NearestName(key, keys)) : answer);
     }
     CheckValue(*option, value, path + ": " + key);
     values[option->name] = {value, SettingOrigin::kConfig};

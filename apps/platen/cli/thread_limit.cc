@@ -1,5 +1,6 @@
 #include "apps/platen/cli/thread_limit.h"
 
+#include <dlfcn.h>
 #include <tbb/global_control.h>
 
 #include <cstddef>
@@ -17,6 +18,12 @@ void LimitThreads(int threads) {
     return true;
   }();
   (void)once;
+}
+
+// What OpenBLAS itself calls before every fork(); a later call of a product would start them again.
+void EndBlasThreads() {
+  void* const end = ::dlsym(RTLD_DEFAULT, "blas_thread_shutdown_");
+  if (end != nullptr) reinterpret_cast<int (*)()>(end)();
 }
 
 }  // namespace platen

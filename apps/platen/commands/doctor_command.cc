@@ -18,7 +18,6 @@
 #include <opencv2/core/version.hpp>
 #include <sstream>
 
-#include "apps/platen/blas_start.h"
 #include "apps/platen/cli/exit_codes.h"
 #include "apps/platen/cli/hardware.h"
 #include "apps/platen/cli/help.h"
@@ -31,7 +30,6 @@
 #include "model/checkpoint/packed_weights.h"
 #include "model/families/snapshot.h"
 #include "model/kernels/kernels.h"
-#include "model/ops/open_blas.h"
 #include "model/support/container_limits.h"
 #include "model/support/error.h"
 
@@ -113,34 +111,6 @@ void PrintMachine() {
                     " available" + ContainerNote());
 }
 
-// How OpenBLAS came to the core type it runs as.
-std::string BlasCoreReason(const std::string& core) {
-  const std::string asked = BlasCoreAskedFor();
-  const std::string former = BlasCoreBeforeCorrection();
-  const std::string better = BetterOpenBlasCore(core);
-  const std::string advice = better.empty() ? "" : "; warning: " + better + " is faster here";
-  if (asked.empty()) return "its own choice" + advice;
-  if (core != asked) return "warning: OPENBLAS_CORETYPE asks for " + asked + " in vain";
-  return (former.empty() ? "from OPENBLAS_CORETYPE" : "corrected, its own choice was " + former) +
-         advice;
-}
-
-// Version and core type, and whether platen may use it.
-void PrintOpenBlas() {
-  const OpenBlasInfo info = DescribeOpenBlas();
-  Row("OpenBLAS",
-      info.version + ", core type " + info.core + " (" + BlasCoreReason(info.core) + ")");
-  if (info.threads != 1) {
-    Row("", "warning: it has " + std::to_string(info.threads) + " threads of its own");
-  }
-  constexpr int64_t kColumns = 256, kDepth = 1536;
-  const std::string dependence =
-      FindRowDependence(MultiplyWithOpenBlas, kColumns, kDepth, OpenBlasRowsFor(kColumns, kDepth));
-  Row("", dependence.empty()
-              ? "--f32-gemm openblas can be used: results do not depend on the batch"
-              : "--f32-gemm openblas is refused, results depend on the batch: " + dependence);
-}
-
 std::string Rate(const char* format, double rate, const std::string& instruction) {
   char text[48];
   std::snprintf(text, sizeof(text), format, rate);
@@ -184,7 +154,6 @@ void PrintSpeed() {
 void PrintLibraries() {
   Row("oneTBB", TBB_runtime_version());
   Row("OpenCV", CV_VERSION);
-  PrintOpenBlas();
   Row("Boost", BOOST_LIB_VERSION);
   Row("JSON", std::to_string(NLOHMANN_JSON_VERSION_MAJOR) + "." +
                   std::to_string(NLOHMANN_JSON_VERSION_MINOR) + "." +

@@ -77,7 +77,6 @@ const OptionTable& ForwardOptionTable() {
        .group = "Output",
        .help = "Write every intermediate array as .npy, and result.json; the folder is made."},
       PrecisionOption("Machine"),
-      F32GemmOption("Machine"),
       PackedOption("Machine"),
       PackedDirOption("Machine"),
       AttentionOption("Machine"),

@@ -94,8 +94,7 @@ TEST_F(OcrTest, TheProcessHasExactlyTheThreadsAskedFor) {
                    {},
                    folder_.path(),
                    [&](int pid) {
-                     // Before platen starts again without OpenBLAS's threads the task list may show
-                     // those.
+                     // As the program starts the task list may show threads of OpenBLAS.
                      std::error_code gone;
                      if (!fs::exists(folder_ / out + "/.platen/ledger.jsonl", gone)) return;
                      fs::directory_iterator tasks("/proc/" + std::to_string(pid) + "/task", gone);

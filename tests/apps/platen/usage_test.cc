@@ -58,6 +58,7 @@ TEST(UsageTest, WhatIsUnknownIsAnErrorThatNamesTheNearest) {
       {{"ocr", "x", "-l", "eng"}, "-l: platen has no language option; the model decides"},
       {{"ocr", "x", "--out", "y"}, "did you mean --output?"},
       {{"ocr", "x", "--resume"}, "is not needed: the same command goes on"},
+      {{"ocr", "x", "--f32-gemm", "openblas"}, "--f32-gemm: is not needed: platen always"},
       {{"ocr", "x", "--threads", "2", "--threads", "3"}, "--threads: given more than once"},
       {{"ocr", "x", "--slots"}, "--slots: needs a value"},
       {{"ocr", "x", "--format", "txt,txt"}, "--format: \"txt\" is given twice"},
@@ -174,6 +175,7 @@ TEST_F(ConfigTest, TheCommandLineWinsOverTheEnvironmentOverTheFile) {
 TEST_F(ConfigTest, FaultsNameFileKeyAndReason) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {R"({"thread": 3})", "thread: unknown key; did you mean threads?"},
+      {R"({"f32_gemm": "own"})", "f32_gemm: is not needed: platen always multiplies with its own"},
       {R"({"threads": "many"})", "threads: \"many\" is not a whole number"},
       {R"({"slots": 2, "slots": 3})", "slots: given twice"},
       {R"({"slots": {"n": 2}})", "slots: must be"},

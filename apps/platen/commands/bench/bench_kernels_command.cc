@@ -44,7 +44,7 @@ OptionSpec RowsOption() {
 
 const OptionTable& KernelOptions() {
   static const OptionTable table = WithBenchOptions(
-      {PrecisionOption("Options"), F32GemmOption("Options"), LayersOption(), RowsOption()},
+      {PrecisionOption("Options"), LayersOption(), RowsOption()},
       {.repetitions = 5,
        .most_repetitions = 1000,
        .threads_help = "Threads that work; 0 is one. The peaks are those of one core."});

@@ -49,8 +49,7 @@ OptionTable WithModelOptions(const OptionTable& own) {
       PrecisionOption(group),
       AttentionOption(group),
       PackedOption(group),
-      PackedDirOption(group),
-      F32GemmOption(group)};
+      PackedDirOption(group)};
   table.insert(table.end(), own.begin(), own.end());
   return table;
 }

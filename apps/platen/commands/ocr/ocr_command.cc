@@ -27,7 +27,6 @@
 #include "model/families/model.h"
 #include "model/families/reading_config.h"
 #include "model/kernels/kernels.h"
-#include "model/ops/open_blas.h"
 #include "model/support/clock.h"
 #include "model/support/error.h"
 #include "model/support/grouped.h"
@@ -144,10 +143,6 @@ std::vector<std::pair<std::string, std::string>> ResultSettings(const Settings& 
       {"granularity", GranularityName(reading.granularity)},
       {"precision", PrecisionName(loaded.model->precision())},
       {"attention", VisionAttentionName(loaded.model->vision_attention())}};
-  if (loaded.model->precision() == Precision::kF32OpenBlas) {
-    const OpenBlasInfo info = DescribeOpenBlas();
-    shown.emplace_back("open_blas", info.version + " " + info.core);
-  }
   for (const char* name : {"text-height", "repetition-penalty", "max-new-tokens", "dpi",
                            "max-pixels", "composite-alpha"}) {
     shown.emplace_back(ConfigKey(name), settings.Text(name));

@@ -162,7 +162,6 @@ void AddModel(OptionTable& table) {
                    .min = 0,
                    .max = 131072});
   table.push_back(PrecisionOption(group));
-  table.push_back(F32GemmOption(group));
   table.push_back(PackedOption(group));
   table.push_back(PackedDirOption(group));
   table.push_back(AttentionOption(group));
