@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/support/display_text.h"
 #include "model/support/error.h"
 #include "stages/doubts.h"
 

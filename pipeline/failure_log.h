@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "stages/write_outputs.h"
+#include "model/support/atomic_file.h"
 
 namespace platen {
 

@@ -10,8 +10,10 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "model/support/display_text.h"
 #include "model/support/error.h"
 #include "model/support/hash.h"
+#include "model/support/utf8.h"
 
 namespace platen {
 namespace {
@@ -265,7 +267,7 @@ void Ledger::RecordPage(const std::string& key, const InputDocument& input,
             {"page", page.page},
             {"status", IsComplete(page) ? "ok" : "failed"},
             {"regions", page.regions.size()}};
-  if (!page.error.empty()) json["error"] = ValidUtf8(page.error);
+  if (!page.error.empty()) json["error"] = ToValidUtf8(page.error);
   AppendLine(json.dump());
 }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "model/support/display_text.h"
 #include "pipeline/attempt.h"
 #include "stages/doubts.h"
 #include "stages/layout/ink.h"

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "model/support/display_text.h"
 #include "pipeline/attempt.h"
 
 namespace platen {

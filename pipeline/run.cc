@@ -3,6 +3,7 @@
 #include <tbb/task_arena.h>
 
 #include "model/support/clock.h"
+#include "model/support/display_text.h"
 #include "model/support/error.h"
 #include "pipeline/graph.h"
 

@@ -1,46 +1,10 @@
 #include "stages/write_outputs.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <memory>
 
-#include "model/support/error.h"
 #include "stages/formats/document_writer.h"
 
 namespace platen {
-
-AtomicFile::AtomicFile(const Folder& temporary, std::string temporary_name, const Folder& folder,
-                       std::string name)
-    : temporary_(temporary),
-      temporary_name_(std::move(temporary_name)),
-      folder_(folder),
-      name_(std::move(name)) {
-  // A new file, never one that another name leads to as well.
-  temporary_.Remove(temporary_name_);
-  fd_ = temporary_.OpenFile(temporary_name_, O_WRONLY | O_CREAT | O_EXCL);
-}
-
-AtomicFile::~AtomicFile() {
-  if (!fd_) return;
-  try {
-    temporary_.Remove(temporary_name_);
-  } catch (const Error&) {  // emptied at the next start
-  }
-}
-
-void AtomicFile::Append(std::string_view bytes) {
-  WriteAll(fd_.get(), bytes, folder_.PathOf(name_));
-  bytes_written_ += static_cast<int64_t>(bytes.size());
-}
-
-void AtomicFile::Commit() {
-  if (::fsync(fd_.get()) != 0) ThrowFileError(folder_.PathOf(name_), "sync", errno);
-  temporary_.Rename(temporary_name_, folder_, name_);
-  fd_ = UniqueFd();
-  folder_.Sync();
-}
 
 std::vector<WrittenFile> WriteDocument(const Folder& root, const std::string& stem,
                                        const std::vector<std::string>& formats,
@@ -57,7 +21,7 @@ std::vector<WrittenFile> WriteDocument(const Folder& root, const std::string& st
     for (int i = 0; i < pages.count; ++i) file.Append(writer->Page(pages.page(i)));
     file.Append(writer->End());
     file.Commit();
-    written.push_back({folder.PathOf(name), file.bytes_written()});
+    written.push_back({folder.PathOf(name), file.bytes_appended()});
   }
   return written;
 }

@@ -9,11 +9,13 @@
 #include <span>
 #include <string>
 
+#include "model/support/atomic_file.h"
+#include "model/support/folder.h"
+
 namespace platen {
 
-// Written as PATH.tmp under a lock, renamed to PATH by Commit: PATH is absent, complete, or what it
-// was before, whatever happens when. A process that dies leaves PATH.tmp without a lock; the next
-// one writes over it. Not thread-safe.
+// An AtomicFile that is written as PATH.tmp under a lock. A process that dies leaves PATH.tmp
+// without a lock; the next one writes over it. Not thread-safe.
 class ExclusiveFile {
  public:
   struct Waiting {
@@ -25,24 +27,19 @@ class ExclusiveFile {
   // again. Throws Error(kEnvironment) if the file cannot be made here or the wait is too long.
   static std::unique_ptr<ExclusiveFile> Begin(const std::string& path, const Waiting& waiting);
 
-  ExclusiveFile(const ExclusiveFile&) = delete;
-  ExclusiveFile& operator=(const ExclusiveFile&) = delete;
-  ~ExclusiveFile();  // without Commit nothing remains
-
-  const std::string& temporary_path() const { return temporary_; }
+  std::string temporary_path() const { return folder_.PathOf(file_.temporary_name()); }
 
   // Both throw Error(kEnvironment), a full disk included.
   void Write(uint64_t offset, std::span<const std::byte> bytes);
-  void Commit();  // sync, rename, sync of the folder
+  void Commit();
 
  private:
-  ExclusiveFile(std::string path, std::string temporary, int fd)
-      : path_(std::move(path)), temporary_(std::move(temporary)), fd_(fd) {}
+  ExclusiveFile(Folder folder, const std::string& temporary_name, std::string name, UniqueFd fd)
+      : folder_(std::move(folder)),
+        file_(std::move(fd), folder_, temporary_name, folder_, std::move(name)) {}
 
-  std::string path_;
-  std::string temporary_;
-  int fd_;
-  bool ours_ = false;  // locked and not committed: to be removed
+  Folder folder_;
+  AtomicFile file_;
 };
 
 }  // namespace platen

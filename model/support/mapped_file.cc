@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "model/support/error.h"
+#include "model/support/folder.h"
 
 namespace platen {
 namespace {
@@ -18,21 +19,12 @@ namespace {
   throw Error(ErrorKind::kModel, {.file = path, .field = {}}, reason);
 }
 
-class FileDescriptor {
- public:
-  // O_NONBLOCK: opening a named pipe returns at once and is refused below; regular files ignore it.
-  explicit FileDescriptor(const std::string& path)
-      : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    if (fd_ < 0) Fail(path, std::string("cannot open: ") + std::strerror(errno));
-  }
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  ~FileDescriptor() { close(fd_); }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
+// O_NONBLOCK: opening a named pipe returns at once and is refused below; regular files ignore it.
+UniqueFd OpenForReading(const std::string& path) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd) Fail(path, std::string("cannot open: ") + std::strerror(errno));
+  return fd;
+}
 
 int64_t Nanoseconds(const timespec& time) { return time.tv_sec * 1'000'000'000 + time.tv_nsec; }
 
@@ -41,7 +33,7 @@ FileStamp StampFrom(const struct stat& info) {
           Nanoseconds(info.st_ctim)};
 }
 
-FileStamp RegularFileStamp(const FileDescriptor& fd, const std::string& path) {
+FileStamp RegularFileStamp(const UniqueFd& fd, const std::string& path) {
   struct stat info = {};
   if (fstat(fd.get(), &info) != 0) Fail(path, std::string("cannot stat: ") + std::strerror(errno));
   if (!S_ISREG(info.st_mode)) Fail(path, "is not a regular file");
@@ -57,7 +49,7 @@ std::optional<FileStamp> StampOf(const std::string& path) {
 }
 
 MappedFile::MappedFile(const std::string& path) : path_(path) {
-  const FileDescriptor fd(path);
+  const UniqueFd fd = OpenForReading(path);
   stamp_ = RegularFileStamp(fd, path);
   size_ = stamp_.bytes;
   if (size_ == 0) return;
@@ -100,7 +92,7 @@ void ReleasePages(std::span<const std::byte> mapped) noexcept {
 }
 
 std::string ReadSmallFile(const std::string& path, size_t max_bytes) {
-  const FileDescriptor fd(path);
+  const UniqueFd fd = OpenForReading(path);
   const size_t size = RegularFileStamp(fd, path).bytes;
   if (size > max_bytes) {
     Fail(path, "is " + std::to_string(size) + " bytes, more than the limit of " +

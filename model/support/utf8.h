@@ -1,4 +1,6 @@
-// UTF-8 as the reference tokenizer reads and writes it.
+// UTF-8: what is well formed, and the one rule for what is not. The rule is that of the Unicode
+// standard and of the reference tokenizer, whose token ids depend on it; text that a model has
+// written has been through it and is not changed by the outputs that apply it again.
 #pragma once
 
 #include <cstddef>

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "model/support/utf8.h"
+
 namespace platen {
 namespace {
 
@@ -35,7 +37,7 @@ bool StartsEntity(std::string_view line, size_t at) {
 // ": reason", such that it cannot end the comment it stands in.
 std::string CommentText(const std::string& reason) {
   if (reason.empty()) return "";
-  std::string text = ": " + ValidUtf8(reason);
+  std::string text = ": " + ToValidUtf8(reason);
   for (char& c : text) {
     if (c == '>' || c == '\n' || c == '\r') c = ' ';
   }
@@ -86,7 +88,7 @@ std::string MarkdownWriter::Page(const PageResult& page) {
       "<!-- page " + std::to_string(page.page) + CommentText(RemarkOn(page)) + " -->\n\n";
   for (const RegionResult& region : page.regions) {
     if (region.text.empty()) continue;
-    const std::string text = ValidUtf8(region.text);
+    const std::string text = ToValidUtf8(region.text);
     out += region.lines.empty() ? text : EscapeLines(text);
     out += "\n\n";
   }

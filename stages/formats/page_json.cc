@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/support/error.h"
+#include "model/support/utf8.h"
 
 namespace platen {
 namespace {
@@ -29,14 +30,14 @@ Json ToJson(const std::array<ResultPoint, 4>& quad) {
 
 Json ToJson(const std::vector<std::string>& texts) {
   Json json = Json::array();
-  for (const std::string& text : texts) json.push_back(ValidUtf8(text));
+  for (const std::string& text : texts) json.push_back(ToValidUtf8(text));
   return json;
 }
 
 Json ToJson(const std::vector<Doubt>& doubts) {
   Json json = Json::array();
   for (const Doubt& doubt : doubts) {
-    json.push_back(Json{{"code", DoubtCode(doubt.kind)}, {"text", ValidUtf8(doubt.text)}});
+    json.push_back(Json{{"code", DoubtCode(doubt.kind)}, {"text", ToValidUtf8(doubt.text)}});
   }
   return json;
 }
@@ -44,14 +45,14 @@ Json ToJson(const std::vector<Doubt>& doubts) {
 // text, tokens, confidence, warnings, error: common to lines and regions.
 template <typename T>
 void AddReading(Json& json, const T& item) {
-  json["text"] = ValidUtf8(item.text);
+  json["text"] = ToValidUtf8(item.text);
   json["tokens"] = item.confidence.tokens;
   if (item.confidence.tokens > 0) {
     json["confidence"] = Json{{"mean", Probability(item.confidence.mean)},
                               {"min", Probability(item.confidence.min)}};
   }
   if (!item.warnings.empty()) json["warnings"] = ToJson(item.warnings);
-  if (!item.error.empty()) json["error"] = ValidUtf8(item.error);
+  if (!item.error.empty()) json["error"] = ToValidUtf8(item.error);
 }
 
 Json ToJson(const LineResult& line) {
@@ -75,7 +76,7 @@ Json ToJson(const RegionResult& region) {
 Json ToJson(const PageResult& page) {
   Json json;
   json["page"] = page.page;
-  if (!page.error.empty()) json["error"] = ValidUtf8(page.error);
+  if (!page.error.empty()) json["error"] = ToValidUtf8(page.error);
   json["width"] = page.width;
   json["height"] = page.height;
   json["rotation"] = page.rotation;

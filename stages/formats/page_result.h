@@ -83,15 +83,4 @@ struct DocumentInfo {
   std::vector<std::pair<std::string, std::string>> settings;  // model, task, ...: in this order
 };
 
-// File names are bytes. For JSON and messages: valid UTF-8 stays, a backslash is doubled, control
-// characters and bytes that are not UTF-8 become \xNN. Distinct names stay distinct.
-std::string DisplayName(const std::string& bytes);
-
-// A message as it can be shown on a terminal: control characters (line breaks remain), also those
-// that UTF-8 has beyond ASCII, and bytes that are not UTF-8 become \xNN.
-std::string Printable(const std::string& message);
-
-// Invalid UTF-8 replaced by U+FFFD, one per byte that starts no valid sequence.
-std::string ValidUtf8(const std::string& text);
-
 }  // namespace platen

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/support/utf8.h"
+
 namespace platen {
 
 std::string TextWriter::Begin(const DocumentInfo&) {
@@ -17,7 +19,7 @@ std::string TextWriter::Page(const PageResult& page) {
     if (region.text.empty()) continue;
     if (!first_region) out += '\n';
     first_region = false;
-    std::string text = ValidUtf8(region.text);
+    std::string text = ToValidUtf8(region.text);
     std::replace(text.begin(), text.end(), '\f', ' ');
     out += text;
     out += '\n';

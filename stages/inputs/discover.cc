@@ -11,8 +11,8 @@
 #include <optional>
 #include <set>
 
+#include "model/support/display_text.h"
 #include "model/support/error.h"
-#include "stages/formats/page_result.h"
 #include "stages/inputs/input_names.h"
 #include "stages/readers/file_kind.h"
 

@@ -30,32 +30,6 @@ Folder Open(const TempFolder& folder) {
   return Folder::Open(folder.path(), Folder::Missing::kFail);
 }
 
-TEST(AtomicFileTest, NothingRemainsWithoutCommit) {
-  const TempFolder folder;
-  const Folder open = Open(folder);
-  folder.Write("a.txt", "before");
-  {
-    AtomicFile file(open, "tmp", open, "a.txt");
-    file.Append("after");
-    EXPECT_EQ(ReadFile(folder / "a.txt"), "before");
-  }
-  EXPECT_EQ(ReadFile(folder / "a.txt"), "before");
-  EXPECT_FALSE(std::filesystem::exists(folder / "tmp"));
-}
-
-TEST(AtomicFileTest, CommitReplacesTheWholeFile) {
-  const TempFolder folder;
-  const Folder open = Open(folder);
-  folder.Write("a.txt", "before and longer");
-  AtomicFile file(open, "tmp", open, "a.txt");
-  file.Append("af");
-  file.Append("ter");
-  file.Commit();
-  EXPECT_EQ(file.bytes_written(), 5);
-  EXPECT_EQ(ReadFile(folder / "a.txt"), "after");
-  EXPECT_FALSE(std::filesystem::exists(folder / "tmp"));
-}
-
 TEST(WriteDocumentTest, WritesEveryFormatBelowFoldersItMakes) {
   const TempFolder folder;
   const Folder open = Open(folder);

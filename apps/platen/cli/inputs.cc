@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <map>
 
+#include "model/support/display_text.h"
 #include "model/support/error.h"
 #include "model/support/grouped.h"
 #include "model/support/mapped_file.h"
-#include "stages/formats/page_result.h"
 #include "stages/readers/file_kind.h"
 
 namespace platen {

@@ -6,7 +6,7 @@
 
 #include <ctime>
 
-#include "stages/formats/page_result.h"
+#include "model/support/display_text.h"
 
 namespace platen {
 namespace {

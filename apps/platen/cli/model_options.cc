@@ -1,6 +1,5 @@
 #include "apps/platen/cli/model_options.h"
 
-#include <cstdio>
 #include <iterator>
 
 #include "apps/platen/cli/hardware.h"
@@ -99,26 +98,6 @@ const KernelTable& KernelsFrom(const Settings& settings) {
 int ThreadsFrom(const Settings& settings) {
   const auto threads = static_cast<int>(settings.Integer("threads"));
   return threads > 0 ? threads : AvailableCpus();
-}
-
-std::string QuotedText(const std::string& text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
-      quoted += c;
-    } else if (c == '\n') {
-      quoted += "\\n";
-    } else if (byte < 0x20 || byte == 0x7F) {
-      char code[8];
-      std::snprintf(code, sizeof(code), "\\x%02x", byte);
-      quoted += code;
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "\"";
 }
 
 }  // namespace platen

@@ -21,7 +21,4 @@ VisionAttention AttentionFrom(const Settings& settings);
 const KernelTable& KernelsFrom(const Settings& settings);
 int ThreadsFrom(const Settings& settings);
 
-// Text in double quotes with control characters escaped, for one line of output.
-std::string QuotedText(const std::string& text);
-
 }  // namespace platen

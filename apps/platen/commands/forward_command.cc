@@ -17,6 +17,7 @@
 #include "apps/platen/commands/commands.h"
 #include "apps/platen/commands/ocr/ocr_options.h"
 #include "model/engine/forward.h"
+#include "model/support/display_text.h"
 #include "model/support/error.h"
 #include "stages/readers/document_reader.h"
 

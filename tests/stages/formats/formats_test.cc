@@ -196,14 +196,6 @@ TEST(PageJsonTest, AnythingElseIsAnErrorAndNeverACrash) {
   EXPECT_THROW(PageFromJson(R"({"page": "one"})"), Error);
 }
 
-TEST(DisplayNameTest, NamesStayDistinctAndReadable) {
-  EXPECT_EQ(DisplayName("scans/Grüße 1.tif"), "scans/Grüße 1.tif");
-  EXPECT_EQ(DisplayName("a\xE9.tif"), "a\\xe9.tif");
-  EXPECT_EQ(DisplayName("a\\xe9.tif"), "a\\\\xe9.tif");
-  EXPECT_EQ(DisplayName("line\nbreak"), "line\\x0abreak");
-  EXPECT_EQ(DisplayName("\xED\xA0\x80"), "\\xed\\xa0\\x80");  // a surrogate is not UTF-8
-}
-
 TEST(MakeDocumentWriterTest, UnknownFormatsAreNamed) {
   EXPECT_THROW(MakeDocumentWriter("docx"), Error);
   for (const std::string& format : KnownFormats()) EXPECT_NE(MakeDocumentWriter(format), nullptr);

@@ -6,7 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/platen/cli/model_options.h"
-#include "stages/formats/page_result.h"
+#include "model/support/display_text.h"
+#include "model/support/utf8.h"
 
 namespace platen {
 namespace {
@@ -68,7 +69,7 @@ std::string LogitText(const ComparisonSummary& all) {
 }
 
 Json ToJson(const SideReport& side) {
-  return {{"model", ValidUtf8(side.model)},
+  return {{"model", ToValidUtf8(side.model)},
           {"precision", side.precision},
           {"weight_bytes", side.weight_bytes},
           {"load_s", side.load_s},
@@ -101,7 +102,7 @@ Json ToJson(const TokenDifference& tokens) {
 Json ToJson(const PageComparison& page) {
   Json json = {{"input", DisplayName(page.name)}, {"page", page.page}};
   if (!page.error.empty()) {
-    json["error"] = ValidUtf8(page.error);
+    json["error"] = ToValidUtf8(page.error);
     return json;
   }
   json["text"] = ToJson(page.text);

@@ -3,7 +3,7 @@
 #include "apps/platen/cli/inputs.h"
 #include "apps/platen/cli/log.h"
 #include "apps/platen/commands/ocr/ocr_options.h"
-#include "stages/formats/page_result.h"
+#include "model/support/display_text.h"
 
 namespace platen {
 namespace {

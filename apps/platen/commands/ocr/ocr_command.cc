@@ -28,6 +28,7 @@
 #include "model/families/reading_config.h"
 #include "model/kernels/kernels.h"
 #include "model/support/clock.h"
+#include "model/support/display_text.h"
 #include "model/support/error.h"
 #include "model/support/grouped.h"
 #include "model/support/hash.h"

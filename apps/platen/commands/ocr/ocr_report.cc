@@ -6,8 +6,8 @@
 #include "apps/platen/cli/inputs.h"
 #include "apps/platen/cli/log.h"
 #include "apps/platen/commands/ocr/run_json.h"
+#include "model/support/display_text.h"
 #include "model/support/grouped.h"
-#include "stages/formats/page_result.h"
 #include "stages/inputs/input_names.h"
 
 namespace platen {

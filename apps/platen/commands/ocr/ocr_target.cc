@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "model/support/display_text.h"
 #include "model/support/error.h"
 #include "model/support/folder.h"
 #include "pipeline/failure_log.h"

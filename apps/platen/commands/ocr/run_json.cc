@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/platen/cli/hardware.h"
+#include "model/support/display_text.h"
+#include "model/support/utf8.h"
 
 namespace platen {
 namespace {
@@ -24,7 +26,7 @@ Json Configuration(const Settings& settings) {
   Json json = Json::object();
   for (const auto& [name, setting] : settings.all()) {
     if (name == "help") continue;
-    json[ConfigKey(name)] = {{"value", ValidUtf8(setting.value)},
+    json[ConfigKey(name)] = {{"value", ToValidUtf8(setting.value)},
                              {"from", OriginName(setting.origin)}};
   }
   return json;
@@ -103,7 +105,7 @@ std::string UtcTime(std::chrono::system_clock::time_point time) {
 
 std::string HostName() {
   char name[256] = "";
-  return ::gethostname(name, sizeof(name) - 1) == 0 ? ValidUtf8(name) : "";
+  return ::gethostname(name, sizeof(name) - 1) == 0 ? ToValidUtf8(name) : "";
 }
 
 Json Time(const RunFacts& facts) {
@@ -150,7 +152,7 @@ Json Failures(const RunReport& report) {
   Json failures = Json::array();
   for (const Failure& failure : report.failures) {
     failures.push_back(
-        {{"input", failure.name}, {"page", failure.page}, {"error", ValidUtf8(failure.error)}});
+        {{"input", failure.name}, {"page", failure.page}, {"error", ToValidUtf8(failure.error)}});
   }
   return failures;
 }

@@ -1,0 +1,59 @@
+#include "model/support/atomic_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "model/support/error.h"
+
+namespace platen {
+namespace {
+
+// A new file, never one that another name leads to as well.
+UniqueFd OpenAnew(const Folder& folder, const std::string& name) {
+  folder.Remove(name);
+  return folder.OpenFile(name, O_WRONLY | O_CREAT | O_EXCL);
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(const Folder& temporary, std::string temporary_name, const Folder& folder,
+                       std::string name)
+    : AtomicFile(OpenAnew(temporary, temporary_name), temporary, temporary_name, folder,
+                 std::move(name)) {}
+
+AtomicFile::AtomicFile(UniqueFd fd, const Folder& temporary, std::string temporary_name,
+                       const Folder& folder, std::string name)
+    : temporary_(temporary),
+      temporary_name_(std::move(temporary_name)),
+      folder_(folder),
+      name_(std::move(name)),
+      fd_(std::move(fd)) {}
+
+AtomicFile::~AtomicFile() {
+  if (!fd_) return;
+  try {
+    temporary_.Remove(temporary_name_);
+  } catch (const Error&) {  // replaced when the file is written the next time
+  }
+}
+
+void AtomicFile::Append(std::string_view bytes) {
+  WriteAll(fd_.get(), bytes, folder_.PathOf(name_));
+  bytes_appended_ += static_cast<int64_t>(bytes.size());
+}
+
+void AtomicFile::Write(uint64_t offset, std::string_view bytes) {
+  WriteAll(fd_.get(), bytes, folder_.PathOf(name_), static_cast<int64_t>(offset));
+}
+
+void AtomicFile::Commit() {
+  if (::fsync(fd_.get()) != 0) ThrowFileError(folder_.PathOf(name_), "sync", errno);
+  temporary_.Rename(temporary_name_, folder_, name_);
+  fd_ = UniqueFd();
+  folder_.Sync();
+}
+
+}  // namespace platen

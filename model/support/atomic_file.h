@@ -1,0 +1,45 @@
+// A file that is absent, complete, or what it was before, whatever happens when.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "model/support/folder.h"
+
+namespace platen {
+
+// A file that appears under its name only at Commit: written under a temporary name, synced to
+// disk, renamed, and the folder synced. Without Commit nothing remains. Both folders are on the
+// same file system and outlive the file. Not thread-safe.
+class AtomicFile {
+ public:
+  // Creates `temporary_name` in `temporary` (replacing it) for what will be `name` in `folder`.
+  AtomicFile(const Folder& temporary, std::string temporary_name, const Folder& folder,
+             std::string name);
+  // The same with a temporary file that the caller has opened for writing.
+  AtomicFile(UniqueFd fd, const Folder& temporary, std::string temporary_name, const Folder& folder,
+             std::string name);
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  ~AtomicFile();
+
+  // All of these and the first constructor throw Error(kEnvironment), a full disk included, or
+  // Error(kInput) where only this name is at fault (too long, or a folder stands in its place).
+  void Append(std::string_view bytes);
+  void Write(uint64_t offset, std::string_view bytes);  // moves no place of Append's
+  void Commit();
+
+  const std::string& temporary_name() const { return temporary_name_; }
+  int64_t bytes_appended() const { return bytes_appended_; }
+
+ private:
+  const Folder& temporary_;
+  std::string temporary_name_;
+  const Folder& folder_;
+  std::string name_;
+  UniqueFd fd_;  // none after Commit
+  int64_t bytes_appended_ = 0;
+};
+
+}  // namespace platen

@@ -1,0 +1,86 @@
+#include "model/support/display_text.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "model/support/utf8.h"
+
+namespace platen {
+namespace {
+
+bool IsAsciiControl(char c) {
+  const auto value = static_cast<uint8_t>(c);
+  return value < 0x20 || value == 0x7F;
+}
+
+// U+0080 to U+009F, as two bytes.
+bool IsHighControl(std::string_view character) {
+  return character.size() == 2 && static_cast<uint8_t>(character[0]) == 0xC2 &&
+         static_cast<uint8_t>(character[1]) < 0xA0;
+}
+
+void AppendHexEscape(std::string& out, char c) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  const auto value = static_cast<uint8_t>(c);
+  out += "\\x";
+  out += kDigits[value >> 4];
+  out += kDigits[value & 15];
+}
+
+// Every character of `text` as `append(character, well_formed)` has it; a byte that starts no
+// character is one by itself.
+template <class Append>
+void ForCharacters(std::string_view text, const Append& append) {
+  while (!text.empty()) {
+    const size_t length = WellFormedLength(text);
+    append(text.substr(0, std::max<size_t>(length, 1)), length > 0);
+    text.remove_prefix(std::max<size_t>(length, 1));
+  }
+}
+
+}  // namespace
+
+std::string DisplayName(std::string_view bytes) {
+  std::string out;
+  ForCharacters(bytes, [&out](std::string_view character, bool well_formed) {
+    if (!well_formed || IsAsciiControl(character[0])) {
+      AppendHexEscape(out, character[0]);
+      return;
+    }
+    if (character == "\\") out += '\\';
+    out += character;
+  });
+  return out;
+}
+
+std::string Printable(std::string_view message) {
+  std::string out;
+  ForCharacters(message, [&out](std::string_view character, bool well_formed) {
+    const bool control =
+        (IsAsciiControl(character[0]) && character != "\n") || IsHighControl(character);
+    if (well_formed && !control) {
+      out += character;
+    } else {
+      for (const char c : character) AppendHexEscape(out, c);
+    }
+  });
+  return out;
+}
+
+std::string QuotedText(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '\n') {
+      out += "\\n";
+    } else if (IsAsciiControl(c)) {
+      AppendHexEscape(out, c);
+    } else {
+      if (c == '"' || c == '\\') out += '\\';
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+}  // namespace platen
