@@ -7,26 +7,11 @@
 
 #include "apps/platen/cli/exit_codes.h"
 #include "apps/platen/cli/log.h"
-#include "apps/platen/cli/option_table.h"
 #include "apps/platen/cli/thread_limit.h"
 #include "apps/platen/commands/commands.h"
 #include "model/support/error.h"
 
 namespace platen {
-
-const std::vector<Command>& Commands() {
-  static const std::vector<Command> commands = {
-      {"ocr", "read scans and write their text", RunOcrCommand},
-      {"inspect", "check and describe a model snapshot", RunInspectCommand},
-      {"pack", "pack a model's weights once, for quick starts", RunPackCommand},
-      {"forward", "run one request through the model and show what comes out", RunForwardCommand},
-      {"compare", "show how two precisions or two models differ on your pages", RunCompareCommand},
-      {"bench", "measure this machine and the kernels", RunBenchCommand},
-      {"doctor", "show what this machine offers and what will be used", RunDoctorCommand},
-      {"help", "show this help, or that of a command", RunHelpCommand},
-  };
-  return commands;
-}
 
 namespace {
 
@@ -41,10 +26,9 @@ int Dispatch(const Words& words) {
     return kExitDone;
   }
   if (name == "--help" || name == "-h") return RunHelpCommand({});
-  for (const Command& command : Commands()) {
-    if (name == command.name) return command.run({words.begin() + 1, words.end()});
-  }
-  return RunHelpCommand({name});  // says what may have been meant
+  const Command* command = FindCommand(name);
+  if (command == nullptr) return RunHelpCommand({name});  // says what may have been meant
+  return command->run({words.begin() + 1, words.end()});
 }
 
 int ExitCodeOf(ErrorKind kind) {

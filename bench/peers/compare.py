@@ -49,7 +49,7 @@ def run_peer(name: str, phase: str, options) -> list:
 
 def run_platen(phase: str, options) -> list:
     command = [options.platen, "bench", "model", "--json", "--model", options.work / "snapshot", "--phases", phase,
-               "--attention", options.attention, "--threads", str(options.threads),
+               "--vision-attention", options.attention, "--threads", str(options.threads),
                "--repetitions", str(options.repetitions)]
     report = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     engine = f"platen {report['precision']}, {report['kernels']}, {options.attention} attention"

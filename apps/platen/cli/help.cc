@@ -1,5 +1,8 @@
 #include "apps/platen/cli/help.h"
 
+#include <fmt/format.h>
+
+#include <cstdio>
 #include <sstream>
 
 namespace platen {
@@ -9,29 +12,28 @@ constexpr size_t kHelpColumn = 28;
 constexpr size_t kWidth = 100;
 
 std::string Names(const OptionSpec& option) {
-  std::string names = option.short_name != 0 ? std::string("-") + option.short_name + ", " : "    ";
-  names += "--" + option.name;
-  if (!option.value_name.empty()) names += " " + option.value_name;
-  return names;
+  const std::string before =
+      option.short_name != 0 ? fmt::format("-{}, ", option.short_name) : "    ";
+  const std::string value = option.value_name.empty() ? "" : " " + option.value_name;
+  return fmt::format("{}--{}{}", before, option.name, value);
 }
 
 std::string Description(const OptionSpec& option) {
   std::string text = option.help;
-  if (!option.choices.empty()) {
-    text += " One of: ";
-    for (size_t i = 0; i < option.choices.size(); ++i) {
-      text += (i == 0 ? "" : ", ") + option.choices[i];
-    }
-    text += ".";
-  }
+  if (!option.choices.empty()) text += fmt::format(" One of: {}.", fmt::join(option.choices, ", "));
   if (option.type != OptionType::kFlag && !option.default_value.empty()) {
-    text += " [" + option.default_value + "]";
+    text += fmt::format(" [{}]", option.default_value);
   }
-  if (!option.environment.empty()) text += " Environment: " + option.environment + ".";
+  if (!option.environment.empty()) text += fmt::format(" Environment: {}.", option.environment);
   return text;
 }
 
 }  // namespace
+
+void PrintHelp(const CommandHelp& help, const OptionTable& table) {
+  const std::string text = help.usage + OptionHelp(table) + help.after;
+  std::fputs(text.c_str(), stdout);
+}
 
 std::string Wrapped(const std::string& text, size_t indent, size_t width) {
   std::istringstream words(text);

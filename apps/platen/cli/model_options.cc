@@ -8,6 +8,17 @@
 
 namespace platen {
 
+OptionSpec ModelOption(const std::string& group) {
+  return {.name = "model",
+          .value_name = "DIR",
+          .group = group,
+          .help =
+              "Snapshot folder in Hugging Face layout, e.g. zai-org/GLM-OCR as downloaded. "
+              "Without it: the bundled platen-mini.",
+          .environment = "PLATEN_MODEL",
+          .changes_results = 1};
+}
+
 OptionSpec PrecisionOption(const std::string& group) {
   return {.name = "precision",
           .type = OptionType::kChoice,
@@ -17,11 +28,12 @@ OptionSpec PrecisionOption(const std::string& group) {
           .help =
               "Arithmetic of the linear layers. f32 is the reference; int8 is several times "
               "faster and needs a quarter of the memory; auto is int8 where the CPU has AVX2.",
-          .choices = {"auto", "f32", "int8"}};
+          .choices = {"auto", "f32", "int8"},
+          .changes_results = 4};
 }
 
-OptionSpec AttentionOption(const std::string& group) {
-  return {.name = "attention",
+OptionSpec VisionAttentionOption(const std::string& group) {
+  return {.name = "vision-attention",
           .type = OptionType::kChoice,
           .default_value = "f32",
           .value_name = "NAME",
@@ -31,7 +43,10 @@ OptionSpec AttentionOption(const std::string& group) {
               "bf16-dot on those with AVX512_BF16 and one FMA unit of its width, such as AMD's "
               "Zen 4; on others they are slower (platen doctor says which to take). With each "
               "the text may differ in rare places, and is the same on every CPU.",
-          .choices = {"f32", "bf16", "bf16-dot"}};
+          .choices = {"f32", "bf16", "bf16-dot"},
+          .former_names = {"attention"},
+          .changes_results = 5,
+          .name_in_results = "attention"};
 }
 
 namespace {
@@ -53,7 +68,8 @@ OptionSpec IsaOption(const std::string& group) {
           .help =
               "Instruction set of the kernels. All give the same bits; auto is the fastest "
               "this CPU can run.",
-          .choices = IsaChoices()};
+          .choices = IsaChoices(),
+          .changes_results = OptionSpec::kNo};
 }
 
 OptionSpec ThreadsOption(const std::string& group) {
@@ -65,7 +81,8 @@ OptionSpec ThreadsOption(const std::string& group) {
           .help = "Threads of the process, all of them; 0 is one for each CPU that it may use.",
           .min = 0,
           .max = 1024,
-          .short_name = 'j'};
+          .short_name = 'j',
+          .changes_results = OptionSpec::kNo};
 }
 
 Precision PrecisionFrom(const Settings& settings) {
@@ -78,9 +95,9 @@ Precision PrecisionNamed(const std::string& name) {
   return FindKernels("avx2") != nullptr ? Precision::kInt8 : Precision::kF32;
 }
 
-VisionAttention AttentionFrom(const Settings& settings) {
+VisionAttention VisionAttentionFrom(const Settings& settings) {
   for (const auto attention : {VisionAttention::kBf16, VisionAttention::kBf16Dot}) {
-    if (settings.Text("attention") == VisionAttentionName(attention)) return attention;
+    if (settings.Text("vision-attention") == VisionAttentionName(attention)) return attention;
   }
   return VisionAttention::kF32;
 }

@@ -1,4 +1,4 @@
-// Options that every command with a model shares: precision, attention, kernels, threads.
+// Options that the commands with a model share: model, precision, attention, kernels, threads.
 #pragma once
 
 #include "apps/platen/cli/option_table.h"
@@ -9,15 +9,16 @@
 
 namespace platen {
 
+OptionSpec ModelOption(const std::string& group);
 OptionSpec PrecisionOption(const std::string& group);
-OptionSpec AttentionOption(const std::string& group);
+OptionSpec VisionAttentionOption(const std::string& group);
 OptionSpec IsaOption(const std::string& group);
 OptionSpec ThreadsOption(const std::string& group);
 
 // Values of those options. Throw Error(kUsage) for what this CPU cannot run.
 Precision PrecisionFrom(const Settings& settings);
 Precision PrecisionNamed(const std::string& name);  // "auto", "f32" or "int8"
-VisionAttention AttentionFrom(const Settings& settings);
+VisionAttention VisionAttentionFrom(const Settings& settings);
 const KernelTable& KernelsFrom(const Settings& settings);
 int ThreadsFrom(const Settings& settings);
 

@@ -12,6 +12,9 @@ namespace platen {
 enum class OptionType { kFlag, kText, kTextList, kInteger, kNumber, kChoice, kChoiceList };
 
 struct OptionSpec {
+  static constexpr int kUnstated = -1;
+  static constexpr int kNo = 0;
+
   std::string name = "";  // "draft-length"; in configuration files "draft_length"
   OptionType type = OptionType::kText;
   std::string default_value = "";  // as on the command line; flags: "false"
@@ -24,6 +27,14 @@ struct OptionSpec {
   std::string environment = "";           // variable that overrides configuration and default
   bool in_config = true;                  // may stand in a configuration file
   char short_name = 0;
+  // What it was called: understood on the command line and in configuration files with a notice,
+  // for one release; help does not show it.
+  std::vector<std::string> former_names = {};
+  // Whether the text that is read may depend on it: kNo, or its place, 1, 2, ..., among the
+  // settings of the outputs (commands/ocr/result_settings.h). kUnstated: of no command that writes
+  // outputs.
+  int changes_results = kUnstated;
+  std::string name_in_results = "";  // there, if not its key
 };
 
 using OptionTable = std::vector<OptionSpec>;
@@ -31,5 +42,11 @@ using OptionTable = std::vector<OptionSpec>;
 // "draft-length" -> "draft_length", the option's key in configuration files and run.json; and back.
 std::string ConfigKey(const std::string& option_name);
 std::string OptionName(const std::string& config_key);
+
+// True for the option's name and for what it was called.
+bool IsCalled(const OptionSpec& option, const std::string& name);
+
+// The option of another command's table, under the heading `group` of this one. It must be there.
+OptionSpec OptionFrom(const OptionTable& table, const std::string& name, const std::string& group);
 
 }  // namespace platen

@@ -43,7 +43,8 @@ OptionSpec PackedOption(const std::string& group) {
               "Keep the packed weights in a file, for a quick start. auto keeps int8 weights of "
               "models large enough for it to matter; never neither reads nor writes such a file.",
           .choices = {"auto", "always", "never"},
-          .environment = "PLATEN_PACKED"};
+          .environment = "PLATEN_PACKED",
+          .changes_results = OptionSpec::kNo};
 }
 
 OptionSpec PackedDirOption(const std::string& group) {
@@ -53,7 +54,8 @@ OptionSpec PackedDirOption(const std::string& group) {
           .help =
               "Folder of the packed weights. Without it: the snapshot's folder, or "
               "$XDG_CACHE_HOME/platen (~/.cache/platen) where that cannot be written to.",
-          .environment = "PLATEN_PACKED_DIR"};
+          .environment = "PLATEN_PACKED_DIR",
+          .changes_results = OptionSpec::kNo};
 }
 
 std::vector<std::string> PackedPaths(const Settings& settings, const std::string& model_dir,
@@ -86,7 +88,7 @@ std::unique_ptr<Model> LoadModelFrom(const Settings& settings, const std::string
   const Precision precision = PrecisionFrom(settings);
   return std::make_unique<Model>(
       std::make_unique<Snapshot>(LoadSnapshot(model_dir)), KernelsFrom(settings), precision,
-      PackingFrom(settings, model_dir, precision), AttentionFrom(settings));
+      PackingFrom(settings, model_dir, precision), VisionAttentionFrom(settings));
 }
 
 }  // namespace platen

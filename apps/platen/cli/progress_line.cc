@@ -1,5 +1,6 @@
 #include "apps/platen/cli/progress_line.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,14 +31,15 @@ double ExpectedPages(const Progress& progress) {
 std::string RoughDuration(double seconds) {
   const auto s = static_cast<int64_t>(std::lround(seconds));
   const auto two = [](int64_t a, const char* a_unit, int64_t b, const char* b_unit) {
-    return std::to_string(a) + a_unit + (b > 0 ? " " + std::to_string(b) + b_unit : "");
+    return b > 0 ? fmt::format("{} {} {} {}", a, a_unit, b, b_unit)
+                 : fmt::format("{} {}", a, a_unit);
   };
-  if (s < 100) return std::to_string(s) + " s";
+  if (s < 100) return fmt::format("{} s", s);
   const int64_t minutes = (s + 30) / 60;
-  if (minutes < 100) return std::to_string(minutes) + " min";
+  if (minutes < 100) return fmt::format("{} min", minutes);
   const int64_t hours = (minutes + 30) / 60;
-  if (minutes < 24 * 60) return two(minutes / 60, " h", minutes % 60, " min");
-  return two(hours / 24, " d", hours % 24, " h");
+  if (minutes < 24 * 60) return two(minutes / 60, "h", minutes % 60, "min");
+  return two(hours / 24, "d", hours % 24, "h");
 }
 
 std::string ProgressText(const Progress& progress, double elapsed_s) {
@@ -46,16 +48,14 @@ std::string ProgressText(const Progress& progress, double elapsed_s) {
   const bool estimated =
       progress.documents_opened + progress.documents_skipped < progress.documents_total;
   const auto percent = static_cast<int>(expected > 0 ? 100 * handled / expected : 0);
-  char text[160];
-  std::snprintf(text, sizeof(text), "[%2d %%] page %lld of %s%.0f", percent,
-                static_cast<long long>(progress.pages_handled()), estimated ? "~" : "", expected);
-  std::string line = text;
+  std::string line = fmt::format("[{:2} %] page {} of {}{:.0f}", percent, progress.pages_handled(),
+                                 estimated ? "~" : "", expected);
   if (handled > 0 && elapsed_s > 0) {
     const double rate = handled / elapsed_s;
-    std::snprintf(text, sizeof(text), rate < 1 ? ", %.2f pages/s, " : ", %.1f pages/s, ", rate);
-    line += text + RoughDuration((expected - handled) / rate) + " left";
+    line += fmt::format(", {:.{}f} pages/s, {} left", rate, rate < 1 ? 2 : 1,
+                        RoughDuration((expected - handled) / rate));
   }
-  return line + ", " + std::to_string(progress.failures) + " failed";
+  return line + fmt::format(", {} failed", progress.failures);
 }
 
 ProgressLine::ProgressLine(double interval_s, bool quiet)
@@ -72,11 +72,9 @@ void ProgressLine::Show(const Progress& progress) {
   if (now < next_ns_) return;
   next_ns_ = now + interval_ns_;
   const std::string text = ProgressText(progress, static_cast<double>(now - start_ns_) * 1e-9);
-  if (terminal_) {
-    std::fprintf(stderr, "\r\033[K%s", text.c_str());
-  } else {
-    std::fprintf(stderr, "%s %s\n", TimeStamp().c_str(), text.c_str());
-  }
+  const std::string shown =
+      terminal_ ? "\r\033[K" + text : fmt::format("{} {}\n", TimeStamp(), text);
+  std::fputs(shown.c_str(), stderr);  // nobody may be there to read it
   std::fflush(stderr);
   shown_ = true;
 }

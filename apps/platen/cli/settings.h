@@ -32,11 +32,18 @@ class Settings {
 
   const std::map<std::string, Setting>& all() const { return values_; }
   const std::vector<std::string>& positional() const { return positional_; }
+  // Former names that were used: one sentence each for the log.
+  const std::vector<std::string>& notices() const { return notices_; }
 
  private:
   friend Settings ParseSettings(const OptionTable&, const std::vector<std::string>&);
+  void ApplyConfig(const OptionTable& table, const std::string& path);
+  void ApplyEnvironment(const OptionTable& table);
+  void ApplyWords(const OptionTable& table, const std::map<std::string, std::string>& words);
+
   std::map<std::string, Setting> values_;
   std::vector<std::string> positional_;
+  std::vector<std::string> notices_;
 };
 
 // Parses the words after the subcommand. If the table has an option "config", its file is read.

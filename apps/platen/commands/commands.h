@@ -23,6 +23,14 @@ struct Command {
   const char* summary;
   int (*run)(const Words& words);
 };
-const std::vector<Command>& Commands();
+
+// Commands under the headings of the overview, in its order.
+struct CommandGroup {
+  const char* heading;
+  std::vector<Command> commands;
+};
+const std::vector<CommandGroup>& CommandGroups();
+
+const Command* FindCommand(const std::string& name);  // nullptr: there is none
 
 }  // namespace platen

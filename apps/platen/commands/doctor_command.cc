@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <jpeglib.h>
 // clang-format on
+#include <fmt/format.h>
 #include <png.h>
 #include <tbb/version.h>
 #include <tiffio.h>
@@ -12,19 +13,17 @@
 #include <webp/decode.h>
 
 #include <boost/version.hpp>
-#include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <opencv2/core/version.hpp>
 #include <sstream>
 
+#include "apps/platen/cli/command_line.h"
 #include "apps/platen/cli/exit_codes.h"
 #include "apps/platen/cli/hardware.h"
-#include "apps/platen/cli/help.h"
 #include "apps/platen/cli/locate.h"
 #include "apps/platen/cli/model_options.h"
 #include "apps/platen/cli/packed_options.h"
-#include "apps/platen/cli/settings.h"
 #include "apps/platen/commands/commands.h"
 #include "bench/peaks.h"
 #include "model/checkpoint/packed_weights.h"
@@ -38,37 +37,32 @@ namespace {
 
 const OptionTable& DoctorOptions() {
   static const OptionTable table = {
-      {.name = "model",
-       .value_name = "DIR",
-       .group = "Options",
-       .help = "Snapshot folder to check; without it the bundled model.",
-       .environment = "PLATEN_MODEL"},
+      ModelOption("Options"),
       PrecisionOption("Options"),
       PackedDirOption("Options"),
-      {.name = "help",
-       .type = OptionType::kFlag,
-       .default_value = "false",
-       .group = "Options",
-       .help = "Show this help.",
-       .short_name = 'h'},
+      HelpOption("Options"),
   };
   return table;
 }
 
-void Row(const char* name, const std::string& value) {
-  std::printf("%-14s %s\n", name, value.c_str());
+CommandHelp Help() {
+  return {
+      "Usage: platen doctor [options]\n\n"
+      "Shows what this machine offers, how fast it is just now, and what platen will use. Takes "
+      "a\n"
+      "second or two. Exit code 3 if the model cannot be used.\n"};
 }
 
-std::string Joined(const std::vector<std::string>& items) {
-  std::string text;
-  for (const std::string& item : items) text += (text.empty() ? "" : " ") + item;
-  return text.empty() ? "none" : text;
+void Row(std::string_view name, const std::string& value) {
+  fmt::print("{:<14} {}\n", name, value);
+}
+
+std::string Listed(const std::vector<std::string>& items) {
+  return items.empty() ? "none" : fmt::format("{}", fmt::join(items, " "));
 }
 
 std::string Gibibytes(int64_t bytes) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.1f GiB", static_cast<double>(bytes) / (1 << 30));
-  return text;
+  return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1 << 30));
 }
 
 std::string FindOnPath(const std::string& program) {
@@ -87,22 +81,20 @@ std::string ContainerNote() {
   std::string note;
   if (limits.memory_bytes) note += "; its container may use " + Gibibytes(*limits.memory_bytes);
   if (limits.cpus) {
-    char text[48];
-    std::snprintf(text, sizeof(text), "%s %.2f CPUs",
-                  note.empty() ? "; its container may use" : " and", *limits.cpus);
-    note += text;
+    note += fmt::format("{} {:.2f} CPUs", note.empty() ? "; its container may use" : " and",
+                        *limits.cpus);
   }
   return note;
 }
 
 void PrintMachine() {
   Row("cpu", CpuName());
-  Row("features", Joined(CpuFeatures()));
+  Row("features", Listed(CpuFeatures()));
   std::vector<std::string> usable;
   for (const char* name : kKernelNames) {
     if (FindKernels(name) != nullptr) usable.emplace_back(name);
   }
-  Row("kernels", std::string(BestKernels().name) + " (usable: " + Joined(usable) + ")");
+  Row("kernels", std::string(BestKernels().name) + " (usable: " + Listed(usable) + ")");
   if (BestKernels().s8_orders[0].name != nullptr) {
     Row("weights", std::string(BestKernels().s8_orders[0].name) + " (the faster of two ways here)");
   }
@@ -111,32 +103,31 @@ void PrintMachine() {
                     " available" + ContainerNote());
 }
 
-std::string Rate(const char* format, double rate, const std::string& instruction) {
-  char text[48];
-  std::snprintf(text, sizeof(text), format, rate);
-  return std::string(text) + (instruction.empty() ? "" : " (" + instruction + ")");
+// "829 GOPS a core (vpdpbusd 512)"
+std::string Rate(double rate, const char* unit, const std::string& instruction) {
+  return fmt::format("{:.0f} {} a core ({})", rate, unit, instruction);
 }
 
-// Which --attention is fast here.
+// Which --vision-attention is fast here.
 std::string AttentionAdvice(const bench::Peaks& peaks) {
   constexpr double kWorthIt = 1.5;
   if (peaks.bf16_gflops < kWorthIt * peaks.f32_gflops) {
     return "f32; the bf16 forms would be no faster here";
   }
   const bool amx = peaks.bf16_instruction == "tdpbf16ps";
-  return std::string("f32 by default; --attention ") + (amx ? "bf16" : "bf16-dot") +
-         " is faster here (" + peaks.bf16_instruction + ")";
+  return fmt::format("f32 by default; --vision-attention {} is faster here ({})",
+                     amx ? "bf16" : "bf16-dot", peaks.bf16_instruction);
 }
 
 // What one core can do at most; about a second. Warns of what makes the program slow.
 void PrintSpeed() {
   const bench::Peaks peaks = bench::MeasurePeaks(BestKernels().name, /*memory=*/true);
-  Row("int8 peak", Rate("%.0f GOPS a core", peaks.int8_gops, peaks.int8_instruction));
-  Row("f32 peak", Rate("%.0f GFLOPS a core", peaks.f32_gflops, peaks.f32_instruction));
+  Row("int8 peak", Rate(peaks.int8_gops, "GOPS", peaks.int8_instruction));
+  Row("f32 peak", Rate(peaks.f32_gflops, "GFLOPS", peaks.f32_instruction));
   Row("bf16 peak", peaks.bf16_instruction.empty()
                        ? "no instructions"
-                       : Rate("%.0f GFLOPS a core", peaks.bf16_gflops, peaks.bf16_instruction));
-  Row("memory read", Rate("%.1f GB/s by one core", peaks.dram_gbytes_per_s, ""));
+                       : Rate(peaks.bf16_gflops, "GFLOPS", peaks.bf16_instruction));
+  Row("memory read", fmt::format("{:.1f} GB/s by one core", peaks.dram_gbytes_per_s));
   Row("attention", AttentionAdvice(peaks));
   if (bench::NeighbourIsBusy().value_or(false)) {
     Row("note", "something else keeps this CPU core busy just now: int8 products are slower");
@@ -155,16 +146,14 @@ void PrintLibraries() {
   Row("oneTBB", TBB_runtime_version());
   Row("OpenCV", CV_VERSION);
   Row("Boost", BOOST_LIB_VERSION);
-  Row("JSON", std::to_string(NLOHMANN_JSON_VERSION_MAJOR) + "." +
-                  std::to_string(NLOHMANN_JSON_VERSION_MINOR) + "." +
-                  std::to_string(NLOHMANN_JSON_VERSION_PATCH));
+  Row("JSON", fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
+                          NLOHMANN_JSON_VERSION_PATCH));
   Row("libjpeg", std::to_string(JPEG_LIB_VERSION));
   Row("libpng", png_get_libpng_ver(nullptr));
   const std::string tiff = TIFFGetVersion();
   Row("libtiff", tiff.substr(0, tiff.find('\n')));
   const int webp = WebPGetDecoderVersion();
-  Row("libwebp", std::to_string(webp >> 16) + "." + std::to_string((webp >> 8) & 255) + "." +
-                     std::to_string(webp & 255));
+  Row("libwebp", fmt::format("{}.{}.{}", webp >> 16, (webp >> 8) & 255, webp & 255));
 }
 
 // True if PDF files can be read.
@@ -209,25 +198,15 @@ bool PrintModel(const Settings& settings) {
 }  // namespace
 
 int RunDoctorCommand(const Words& words) {
-  const Settings settings = ParseSettings(DoctorOptions(), words);
-  if (settings.Flag("help")) {
-    std::printf(
-        "Usage: platen doctor [options]\n\n"
-        "Shows what this machine offers, how fast it is just now, and what platen will use. Takes "
-        "a\n"
-        "second or two. Exit code 3 if the model cannot be used.\n%s",
-        OptionHelp(DoctorOptions()).c_str());
-    return kExitDone;
-  }
-  if (!settings.positional().empty()) {
-    throw Error(ErrorKind::kUsage, {"", settings.positional()[0]}, "doctor takes no arguments");
-  }
+  const auto settings = ParseCommand(DoctorOptions(), words, Help());
+  if (!settings) return kExitDone;
+  RequireNoArguments(*settings, "doctor");
   Row("platen", PLATEN_VERSION);
   PrintMachine();
   PrintSpeed();
   PrintLibraries();
   PrintPoppler();
-  return PrintModel(settings) ? kExitDone : kExitEnvironment;
+  return PrintModel(*settings) ? kExitDone : kExitEnvironment;
 }
 
 }  // namespace platen

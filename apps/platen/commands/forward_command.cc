@@ -1,18 +1,16 @@
 // platen forward: one request through the model, with everything in between on request.
 
-#include <tbb/task_arena.h>
+#include <fmt/format.h>
 
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 
+#include "apps/platen/cli/command_line.h"
 #include "apps/platen/cli/exit_codes.h"
-#include "apps/platen/cli/help.h"
-#include "apps/platen/cli/locate.h"
 #include "apps/platen/cli/log.h"
 #include "apps/platen/cli/model_options.h"
 #include "apps/platen/cli/packed_options.h"
-#include "apps/platen/cli/settings.h"
 #include "apps/platen/cli/thread_limit.h"
 #include "apps/platen/commands/commands.h"
 #include "apps/platen/commands/ocr/ocr_options.h"
@@ -46,22 +44,8 @@ const OptionTable& ForwardOptionTable() {
        .value_name = "TEXT",
        .group = "Request",
        .help = "What the model is asked."},
-      {.name = "max-new-tokens",
-       .type = Type::kInteger,
-       .default_value = "0",
-       .value_name = "N",
-       .group = "Decoding",
-       .help = "Longest answer; 0 derives it from the image.",
-       .min = 0,
-       .max = 131072},
-      {.name = "draft-length",
-       .type = Type::kInteger,
-       .default_value = "3",
-       .value_name = "N",
-       .group = "Decoding",
-       .help = "Drafts per round; 0 is plain decoding.",
-       .min = 0,
-       .max = 8},
+      OptionFrom(OcrOptions(), "max-new-tokens", "Decoding"),
+      OptionFrom(OcrOptions(), "draft-length", "Decoding"),
       {.name = "mtp-convention",
        .default_value = "default",
        .value_name = "NAME",
@@ -80,17 +64,20 @@ const OptionTable& ForwardOptionTable() {
       PrecisionOption("Machine"),
       PackedOption("Machine"),
       PackedDirOption("Machine"),
-      AttentionOption("Machine"),
+      VisionAttentionOption("Machine"),
       IsaOption("Machine"),
       ThreadsOption("Machine"),
-      {.name = "help",
-       .type = Type::kFlag,
-       .default_value = "false",
-       .group = "Output",
-       .help = "Show this help.",
-       .short_name = 'h'},
+      HelpOption("Output"),
   };
   return table;
+}
+
+CommandHelp Help() {
+  return {
+      "Usage: platen forward [MODEL] [--image FILE]... [options]\n\n"
+      "Runs one request (images in order, then the prompt) through the model and prints the\n"
+      "prompt's length, the five most likely next tokens, and the answer. Without MODEL: the\n"
+      "bundled model.\n"};
 }
 
 Image ReadFirstPage(const std::string& path, const ReadingConfig& reading) {
@@ -170,59 +157,46 @@ const char* FinishText(FinishReason reason) {
 }
 
 void PrintSpeculation(const EngineStats& stats) {
-  std::printf("rounds          %lld, %.3f tokens per target pass\n",
-              static_cast<long long>(stats.rounds),
-              stats.rounds > 0
-                  ? static_cast<double>(stats.decoded_tokens) / static_cast<double>(stats.rounds)
-                  : 0.0);
+  const auto ratio = [](int64_t numerator, int64_t denominator) {
+    return static_cast<double>(numerator) / static_cast<double>(denominator);
+  };
+  fmt::print("rounds          {}, {:.3f} tokens per target pass\n", stats.rounds,
+             stats.rounds > 0 ? ratio(stats.decoded_tokens, stats.rounds) : 0.0);
   for (size_t j = 0; j < stats.drafted_at.size(); ++j) {
     if (stats.drafted_at[j] == 0) continue;
-    std::printf(
-        "draft %zu         accepted %lld of %lld (%.3f)\n", j + 1,
-        static_cast<long long>(stats.accepted_at[j]), static_cast<long long>(stats.drafted_at[j]),
-        static_cast<double>(stats.accepted_at[j]) / static_cast<double>(stats.drafted_at[j]));
+    fmt::print("draft {}         accepted {} of {} ({:.3f})\n", j + 1, stats.accepted_at[j],
+               stats.drafted_at[j], ratio(stats.accepted_at[j], stats.drafted_at[j]));
   }
 }
 
 void Print(const ForwardResult& result) {
-  std::printf("prompt          %zu tokens, %d of them image tokens\n",
-              result.prompt.input_ids.size(), result.recognition.image_tokens);
-  std::printf("logits          [1, %lld]\n", static_cast<long long>(result.vocab_size));
-  std::printf("top 5 after the prompt\n");
+  fmt::print("prompt          {} tokens, {} of them image tokens\n", result.prompt.input_ids.size(),
+             result.recognition.image_tokens);
+  fmt::print("logits          [1, {}]\n", result.vocab_size);
+  fmt::print("top 5 after the prompt\n");
   for (const TopToken& top : result.top) {
-    std::printf("  %6d  logit %9.4f  probability %.6f  %s\n", top.id, top.logit, top.probability,
-                QuotedText(top.text).c_str());
+    fmt::print("  {:6}  logit {:9.4f}  probability {:.6f}  {}\n", top.id, top.logit,
+               top.probability, QuotedText(top.text));
   }
-  std::printf("tokens          %zu, ended by %s\n", result.recognition.tokens.size(),
-              FinishText(result.recognition.finish));
+  fmt::print("tokens          {}, ended by {}\n", result.recognition.tokens.size(),
+             FinishText(result.recognition.finish));
   if (!result.recognition.error.empty()) {
-    std::printf("error           %s\n", result.recognition.error.c_str());
+    fmt::print("error           {}\n", result.recognition.error);
   }
   PrintSpeculation(result.stats);
-  std::printf("text\n%s\n", result.text.c_str());
+  fmt::print("text\n{}\n", result.text);
 }
 
 }  // namespace
 
 int RunForwardCommand(const Words& words) {
-  const Settings settings = ParseSettings(ForwardOptionTable(), words);
-  if (settings.Flag("help")) {
-    std::printf(
-        "Usage: platen forward [MODEL] [--image FILE]... [options]\n\n"
-        "Runs one request (images in order, then the prompt) through the model and prints the\n"
-        "prompt's length, the five most likely next tokens, and the answer. Without MODEL: the\n"
-        "bundled model.\n%s",
-        OptionHelp(ForwardOptionTable()).c_str());
-    return kExitDone;
-  }
-  if (settings.positional().size() > 1) {
-    throw Error(ErrorKind::kUsage, {"", "forward"}, "takes one MODEL; images go after --image");
-  }
-  LimitThreads(ThreadsFrom(settings));
-  const std::unique_ptr<Model> model = LoadModelFrom(
-      settings, LocateModel(settings.positional().empty() ? "" : settings.positional()[0]));
+  const auto settings = ParseCommand(ForwardOptionTable(), words, Help());
+  if (!settings) return kExitDone;
+  const std::string dir = ModelArgument(*settings, "forward");
+  LimitThreads(ThreadsFrom(*settings));
+  const std::unique_ptr<Model> model = LoadModelFrom(*settings, dir);
   const ForwardResult result =
-      RunForward(*model, MakeRequest(settings, *model), MakeOptions(settings));
+      RunForward(*model, MakeRequest(*settings, *model), MakeOptions(*settings));
   Print(result);
   return result.recognition.finish == FinishReason::kFailed ? kExitSomeFailed : kExitDone;
 }

@@ -1,27 +1,30 @@
-#include <cstdio>
+// platen help: the overview, or the help of a command.
 
-#include "apps/platen/cli/option_table.h"
+#include <fmt/format.h>
+
+#include "apps/platen/cli/exit_codes.h"
+#include "apps/platen/cli/option_values.h"
 #include "apps/platen/commands/commands.h"
 #include "model/support/edit_distance.h"
-#include "model/support/error.h"
 
 namespace platen {
 namespace {
 
 void PrintOverview() {
-  std::printf(
+  fmt::print(
       "platen turns scans into text on CPU cores.\n"
       "\n"
       "  platen ocr page.png               print the text of a page\n"
       "  platen ocr scans -o text          read a folder, write text/scans/...\n"
-      "  platen COMMAND --help             the options of a command\n"
-      "\n"
-      "Commands:\n");
-  for (const Command& command : Commands()) {
-    std::printf("  %-10s %s\n", command.name, command.summary);
+      "  platen COMMAND --help             the options of a command\n");
+  for (const CommandGroup& group : CommandGroups()) {
+    fmt::print("\n{}:\n", group.heading);
+    for (const Command& command : group.commands) {
+      fmt::print("  {:<10} {}\n", command.name, command.summary);
+    }
   }
-  std::printf(
-      "  %-10s %s\n"
+  fmt::print(
+      "  {:<10} {}\n"
       "\n"
       "Exit codes: 0 every document is read, now or before; 1 finished, but a page or document\n"
       "failed, or a format was found that is not read; 2 wrong options or configuration, a named\n"
@@ -31,22 +34,26 @@ void PrintOverview() {
       "--version", "the version");
 }
 
+[[noreturn]] void ThrowUnknownCommand(const std::string& name) {
+  std::vector<std::string> names;
+  for (const CommandGroup& group : CommandGroups()) {
+    for (const Command& command : group.commands) names.emplace_back(command.name);
+  }
+  const std::string nearest = NearestName(name, names);
+  ThrowUsage(name, nearest.empty() ? "no such command; platen help lists all of them"
+                                   : fmt::format("no such command; did you mean {}?", nearest));
+}
+
 }  // namespace
 
 int RunHelpCommand(const Words& words) {
-  if (words.empty()) {
+  if (words.empty() || words[0] == "help") {
     PrintOverview();
-    return 0;
+    return kExitDone;
   }
-  std::vector<std::string> names;
-  for (const Command& command : Commands()) {
-    if (words[0] == command.name && words[0] != "help") return command.run({"--help"});
-    names.emplace_back(command.name);
-  }
-  const std::string nearest = NearestName(words[0], names);
-  throw Error(ErrorKind::kUsage, {"", words[0]},
-              "no such command; " + (nearest.empty() ? "platen help lists all of them"
-                                                     : "did you mean " + nearest + "?"));
+  const Command* command = FindCommand(words[0]);
+  if (command == nullptr) ThrowUnknownCommand(words[0]);
+  return command->run({"--help"});
 }
 
 }  // namespace platen

@@ -1,15 +1,14 @@
 // platen pack: packs a model's weights once, for quick starts.
 
-#include <cstdio>
+#include <fmt/format.h>
+
 #include <optional>
 
+#include "apps/platen/cli/command_line.h"
 #include "apps/platen/cli/exit_codes.h"
-#include "apps/platen/cli/help.h"
-#include "apps/platen/cli/locate.h"
 #include "apps/platen/cli/log.h"
 #include "apps/platen/cli/model_options.h"
 #include "apps/platen/cli/packed_options.h"
-#include "apps/platen/cli/settings.h"
 #include "apps/platen/cli/thread_limit.h"
 #include "apps/platen/commands/commands.h"
 #include "model/checkpoint/packed_weights.h"
@@ -35,25 +34,19 @@ const OptionTable& PackOptions() {
       PackedDirOption("Options"),
       PrecisionOption("Options"),
       ThreadsOption("Options"),
-      {.name = "help",
-       .type = Type::kFlag,
-       .default_value = "false",
-       .group = "Options",
-       .help = "Show this help.",
-       .short_name = 'h'},
+      HelpOption("Options"),
   };
   return table;
 }
 
-void PrintHelp() {
-  std::printf(
+CommandHelp Help() {
+  return {
       "Usage: platen pack [MODEL] [options]\n\n"
       "Brings a snapshot's weights into the form the kernels read and keeps them in a file beside\n"
       "the snapshot, or in the user's cache folder. Later starts map that file instead of packing\n"
       "again. The first run with a large model does the same by itself. Without MODEL: the "
       "bundled\n"
-      "model.\n%s",
-      OptionHelp(PackOptions()).c_str());
+      "model.\n"};
 }
 
 // The first of the paths with a current, undamaged file.
@@ -90,34 +83,27 @@ std::string WriteAnywhere(const PackingOptions& packing, const PackedSubject& su
 
 void PrintResult(const std::string& path, const PackedSubject& subject, const std::string& what) {
   const PackedState state = StateOfPacked(path, subject);
-  std::printf(
-      "packed weights  %s\nprecision       %s\nsize            %.1f MiB\nstate           %s\n",
-      path.c_str(), PrecisionName(subject.precision), static_cast<double>(state.bytes) / (1 << 20),
-      what.c_str());
+  fmt::print(
+      "packed weights  {}\nprecision       {}\nsize            {:.1f} MiB\nstate           {}\n",
+      path, PrecisionName(subject.precision), static_cast<double>(state.bytes) / (1 << 20), what);
 }
 
 }  // namespace
 
 int RunPackCommand(const Words& words) {
-  const Settings settings = ParseSettings(PackOptions(), words);
-  if (settings.Flag("help")) {
-    PrintHelp();
-    return kExitDone;
-  }
-  if (settings.positional().size() > 1) {
-    throw Error(ErrorKind::kUsage, {"", "pack"}, "takes one MODEL");
-  }
-  LimitThreads(ThreadsFrom(settings));
-  const Snapshot snapshot =
-      LoadSnapshot(LocateModel(settings.positional().empty() ? "" : settings.positional()[0]));
-  const Precision precision = PrecisionNamed(settings.Text("precision"));
+  const auto settings = ParseCommand(PackOptions(), words, Help());
+  if (!settings) return kExitDone;
+  const std::string model = ModelArgument(*settings, "pack");
+  LimitThreads(ThreadsFrom(*settings));
+  const Snapshot snapshot = LoadSnapshot(model);
+  const Precision precision = PrecisionFrom(*settings);
   const ModuleTable modules = snapshot.Modules();
   const PackedSubject subject = {modules, snapshot.checkpoint, precision};
   PackingOptions packing;
-  packing.paths = PackedPaths(settings, snapshot.dir, precision);
+  packing.paths = PackedPaths(*settings, snapshot.dir, precision);
   packing.inform = [](const std::string& text) { Log(LogLevel::kInfo, text); };
-  if (!settings.Flag("force")) {
-    const bool verify = settings.Flag("verify");
+  if (!settings->Flag("force")) {
+    const bool verify = settings->Flag("verify");
     if (const auto path = FindCurrent(packing, subject, verify)) {
       PrintResult(*path, subject, verify ? "current, checked" : "current");
       return kExitDone;
@@ -126,9 +112,7 @@ int RunPackCommand(const Words& words) {
   const int64_t start_ns = MonotonicNs();
   const std::string path = WriteAnywhere(packing, subject);
   const double seconds = SecondsSince(start_ns);
-  char what[64];
-  std::snprintf(what, sizeof(what), "packed in %.1f s", seconds);
-  PrintResult(path, subject, what);
+  PrintResult(path, subject, fmt::format("packed in {:.1f} s", seconds));
   return kExitDone;
 }
 

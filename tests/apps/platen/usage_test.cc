@@ -78,6 +78,23 @@ TEST(UsageTest, WhatOthersCallThreadsAndVerboseIsUnderstood) {
             "error: /nowhere: no such file or folder\n");
 }
 
+TEST(UsageTest, TheFormerNameOfAnOptionIsUnderstoodWithANotice) {
+  const ProgramResult result = RunProgram({"ocr", "/nowhere", "--attention", "bf16"});
+  EXPECT_EQ(result.err,
+            "warning: --attention is called --vision-attention; the next release will not know "
+            "--attention any more\nerror: /nowhere: no such file or folder\n");
+}
+
+TEST(UsageTest, TheOverviewGroupsEveryCommand) {
+  const std::string overview = RunProgram({"help"}).out;
+  size_t at = 0;
+  for (const char* part : {"The job:\n  ocr ", "Models:\n  inspect ", "Measuring:\n  doctor ",
+                           "\n  bench ", "Help:\n  help ", "--version"}) {
+    at = overview.find(part, at);
+    EXPECT_NE(at, std::string::npos) << part << " in " << overview;
+  }
+}
+
 TEST(UsageTest, ControlCharactersNeverReachTheTerminal) {
   const ProgramResult result = RunProgram({"ocr", "/nowhere\033[31m\u009b1m", "-o", "x\033[31m"});
   EXPECT_TRUE(Contains(result.err, "/nowhere\\x1b[31m")) << result.err;

@@ -18,21 +18,19 @@ struct Kind {
 constexpr Kind kKinds[] = {
     {"kernels", RunBenchKernels}, {"model", RunBenchModel}, {"pages", RunBenchPages}};
 
-void PrintHelp() {
-  std::printf(
-      "Usage: platen bench kernels [options]   the inner loops at the shapes of GLM-OCR\n"
-      "       platen bench model [options]     the model's passes: vision, prefill, decoding\n"
-      "       platen bench pages [options]     whole pages of a fixed workload, stage by stage\n\n"
-      "Each speed stands beside what this machine can do at most, measured in the same run. One\n"
-      "thread unless --threads says otherwise. Stop other programs first.\n"
-      "platen bench KIND --help shows the options of one.\n");
-}
+constexpr char kHelp[] =
+    "Usage: platen bench kernels [options]   the inner loops at the shapes of GLM-OCR\n"
+    "       platen bench model [options]     the model's passes: vision, prefill, decoding\n"
+    "       platen bench pages [options]     whole pages of a fixed workload, stage by stage\n\n"
+    "Each speed stands beside what this machine can do at most, measured in the same run. One\n"
+    "thread unless --threads says otherwise. Stop other programs first.\n"
+    "platen bench KIND --help shows the options of one.\n";
 
 }  // namespace
 
 int RunBenchCommand(const Words& words) {
   if (!words.empty() && (words[0] == "--help" || words[0] == "-h")) {
-    PrintHelp();
+    std::fputs(kHelp, stdout);
     return kExitDone;
   }
   const std::string wanted = words.empty() ? "" : words[0];

@@ -1,14 +1,15 @@
 // platen bench kernels: the inner loops as shares of this machine's own peaks.
 
-#include <cstdio>
+#include <fmt/format.h>
 
+#include "apps/platen/cli/command_line.h"
 #include "apps/platen/cli/exit_codes.h"
-#include "apps/platen/cli/help.h"
 #include "apps/platen/cli/model_options.h"
 #include "apps/platen/cli/thread_limit.h"
 #include "apps/platen/commands/bench/bench_options.h"
 #include "bench/kernel_bench.h"
 #include "model/support/error.h"
+#include "model/support/grouped.h"
 
 namespace platen {
 namespace {
@@ -21,9 +22,7 @@ OptionSpec ListOption(const char* name, const char* help, const std::vector<std:
                        .group = "Options",
                        .help = help,
                        .choices = choices};
-  for (const std::string& choice : choices) {
-    option.default_value += (option.default_value.empty() ? "" : ",") + choice;
-  }
+  option.default_value = fmt::format("{}", fmt::join(choices, ","));
   return option;
 }
 
@@ -77,34 +76,31 @@ nlohmann::ordered_json ToJson(const bench::KernelRow& row) {
 std::string UndisturbedText(const bench::KernelRow& row) {
   if (!row.undisturbed.has_value()) return "-";
   if (row.undisturbed->repetitions == 0) return "none";
-  char text[64];
-  std::snprintf(text, sizeof(text), "%8.1f %6.3f %4d", row.undisturbed->gops,
-                row.undisturbed->share, row.undisturbed->repetitions);
-  return text;
+  return fmt::format("{:8.1f} {:6.3f} {:4}", row.undisturbed->gops, row.undisturbed->share,
+                     row.undisturbed->repetitions);
 }
 
 void PrintRows(const std::vector<bench::KernelRow>& rows, const char* kernels, int threads) {
-  std::printf(
-      "kernels %s, %d thread%s; share: of the peak measured beside each row; (now): of the "
-      "compute\n"
+  fmt::print(
+      "kernels {}, {}; share: of the peak measured beside each row; (now): of the compute\n"
       "peak right after it, at the clock the load leaves; undisturbed: the repetitions during "
       "which\n"
       "nothing else kept the same physical core busy (known only with AMX)\n",
-      kernels, threads, threads == 1 ? "" : "s");
-  std::printf("%-18s %-12s %5s %6s %5s %8s %19s %8s %6s  %-7s %6s  %s\n", "kernel", "layer", "rows",
-              "n", "k", "GOPS", "(min .. max)", "peak", "share", "bound", "(now)",
-              "undisturbed: GOPS, share, number");
+      kernels, Counted(threads, "thread"));
+  fmt::print("{:<18} {:<12} {:>5} {:>6} {:>5} {:>8} {:>19} {:>8} {:>6}  {:<7} {:>6}  {}\n",
+             "kernel", "layer", "rows", "n", "k", "GOPS", "(min .. max)", "peak", "share", "bound",
+             "(now)", "undisturbed: GOPS, share, number");
   for (const bench::KernelRow& row : rows) {
-    std::printf("%-18s %-12s %5lld %6lld %5lld %8.1f %8.1f ..%8.1f %8.1f %6.3f  %-7s %6.3f  %s\n",
-                row.kernel.c_str(), row.layer.c_str(), static_cast<long long>(row.rows),
-                static_cast<long long>(row.n), static_cast<long long>(row.k), row.gops,
-                row.gops_min, row.gops_max, row.peak_gops, row.share, row.bound.c_str(),
-                row.share_now, UndisturbedText(row).c_str());
+    fmt::print(
+        "{:<18} {:<12} {:5} {:6} {:5} {:8.1f} {:8.1f} ..{:8.1f} {:8.1f} {:6.3f}  {:<7} {:6.3f}  "
+        "{}\n",
+        row.kernel, row.layer, row.rows, row.n, row.k, row.gops, row.gops_min, row.gops_max,
+        row.peak_gops, row.share, row.bound, row.share_now, UndisturbedText(row));
   }
 }
 
-void PrintHelp() {
-  std::printf(
+CommandHelp Help() {
+  return {
       "Usage: platen bench kernels [options]\n\n"
       "Times the inner loops at the shapes of GLM-OCR, whatever model is installed, and prints "
       "each\n"
@@ -112,22 +108,16 @@ void PrintHelp() {
       "with\n"
       "--precision only the products of that precision, and attention (vision head: one head over\n"
       "n patches; decode step: a token of each of so many sequences over n earlier ones, all "
-      "layers).\n%s",
-      OptionHelp(KernelOptions()).c_str());
+      "layers).\n"};
 }
 
 }  // namespace
 
 int RunBenchKernels(const Words& words) {
-  const Settings settings = ParseSettings(KernelOptions(), words);
-  if (settings.Flag("help")) {
-    PrintHelp();
-    return kExitDone;
-  }
-  if (!settings.positional().empty()) {
-    throw Error(ErrorKind::kUsage, {"", settings.positional()[0]},
-                "bench kernels takes no arguments");
-  }
+  const auto parsed = ParseCommand(KernelOptions(), words, Help());
+  if (!parsed) return kExitDone;
+  const Settings& settings = *parsed;
+  RequireNoArguments(settings, "bench kernels");
   const KernelTable& kernels = KernelsFrom(settings);
   const int threads = settings.Integer("threads") == 0 ? 1 : ThreadsFrom(settings);
   LimitThreads(threads);
@@ -150,7 +140,7 @@ int RunBenchKernels(const Words& words) {
   json["threads"] = threads;
   json["rows"] = nlohmann::ordered_json::array();
   for (const bench::KernelRow& row : rows) json["rows"].push_back(ToJson(row));
-  std::printf("%s\n", json.dump(1).c_str());
+  fmt::print("{}\n", json.dump(1));
   return kExitDone;
 }
 

@@ -1,16 +1,17 @@
 // platen bench model: the model's passes beside what the machine could do at most.
 
-#include <algorithm>
-#include <cstdio>
+#include <fmt/format.h>
 
+#include <algorithm>
+
+#include "apps/platen/cli/command_line.h"
 #include "apps/platen/cli/exit_codes.h"
 #include "apps/platen/cli/hardware.h"
-#include "apps/platen/cli/help.h"
 #include "apps/platen/cli/model_options.h"
 #include "apps/platen/cli/thread_limit.h"
 #include "apps/platen/commands/bench/bench_options.h"
 #include "bench/model_bench.h"
-#include "model/support/error.h"
+#include "model/support/grouped.h"
 
 namespace platen {
 namespace {
@@ -31,8 +32,8 @@ const OptionTable& ModelOptions() {
   return table;
 }
 
-void PrintHelp() {
-  std::printf(
+CommandHelp Help() {
+  return {
       "Usage: platen bench model [options]\n\n"
       "Times the model's passes: the encoder on one image of 256, 1024 and 4800 patches, the\n"
       "prefill of 64 and 512 tokens, and a step of plain decoding for 1, 4, 8, 16 and 32 "
@@ -44,9 +45,7 @@ void PrintHelp() {
       "are left out.\n\n"
       "  tools/random_snapshot.py /tmp/full      a snapshot of GLM-OCR's size, 2.7 GB, no "
       "download\n"
-      "  platen bench model --model /tmp/full\n"
-      "%s",
-      OptionHelp(ModelOptions()).c_str());
+      "  platen bench model --model /tmp/full\n"};
 }
 
 std::vector<int> ThreadCounts(const Settings& settings) {
@@ -90,40 +89,35 @@ nlohmann::ordered_json RowJson(const bench::ModelRow& row) {
 }
 
 void PrintRows(const std::vector<bench::ModelRow>& rows, const Model& model) {
-  std::printf(
-      "%s, kernels %s; seconds of one pass, limit at the peaks measured beside it; busy:\n"
+  fmt::print(
+      "{}, kernels {}; seconds of one pass, limit at the peaks measured beside it; busy:\n"
       "repetitions after which something else kept the same physical core busy\n",
       PrecisionName(model.precision()), model.kernels().name);
-  std::printf("%-8s %5s %-9s %7s %9s %21s %10s %9s %6s  %-7s %5s\n", "phase", "size", "", "threads",
-              "seconds", "(min .. max)", "per second", "limit", "share", "bound", "busy");
+  fmt::print("{:<8} {:>5} {:<9} {:>7} {:>9} {:>21} {:>10} {:>9} {:>6}  {:<7} {:>5}\n", "phase",
+             "size", "", "threads", "seconds", "(min .. max)", "per second", "limit", "share",
+             "bound", "busy");
   for (const bench::ModelRow& row : rows) {
-    std::printf("%-8s %5lld %-9s %7d %9.4f %10.4f ..%9.4f %10.1f %9.4f %6.3f  %-7s %5s\n",
-                PhaseName(row.phase), static_cast<long long>(row.size), UnitOf(row.phase),
-                row.threads, row.seconds.median, row.seconds.min, row.seconds.max, row.per_second,
-                row.limit_seconds, row.share, row.bound.c_str(),
-                row.busy_neighbour ? std::to_string(*row.busy_neighbour).c_str() : "-");
+    fmt::print(
+        "{:<8} {:5} {:<9} {:7} {:9.4f} {:10.4f} ..{:9.4f} {:10.1f} {:9.4f} {:6.3f}  {:<7} {:>5}\n",
+        PhaseName(row.phase), row.size, UnitOf(row.phase), row.threads, row.seconds.median,
+        row.seconds.min, row.seconds.max, row.per_second, row.limit_seconds, row.share, row.bound,
+        row.busy_neighbour ? std::to_string(*row.busy_neighbour) : "-");
   }
   for (const int threads : {1, 2}) {
     const auto last = std::find_if(rows.rbegin(), rows.rend(),
                                    [threads](const auto& row) { return row.threads == threads; });
     if (last == rows.rend()) continue;
-    std::printf("peaks of %d thread%s, last row: %s\n", threads, threads == 1 ? "" : "s",
-                PeaksText(last->peaks).c_str());
+    fmt::print("peaks of {}, last row: {}\n", Counted(threads, "thread"), PeaksText(last->peaks));
   }
 }
 
 }  // namespace
 
 int RunBenchModel(const Words& words) {
-  const Settings settings = ParseSettings(ModelOptions(), words);
-  if (settings.Flag("help")) {
-    PrintHelp();
-    return kExitDone;
-  }
-  if (!settings.positional().empty()) {
-    throw Error(ErrorKind::kUsage, {"", settings.positional()[0]},
-                "bench model takes no arguments");
-  }
+  const auto parsed = ParseCommand(ModelOptions(), words, Help());
+  if (!parsed) return kExitDone;
+  const Settings& settings = *parsed;
+  RequireNoArguments(settings, "bench model");
   const bench::ModelBenchOptions options = OptionsFrom(settings);
   LimitThreads(*std::max_element(options.threads.begin(), options.threads.end()));
   const std::unique_ptr<Model> model = LoadBenchModel(settings);
@@ -135,7 +129,7 @@ int RunBenchModel(const Words& words) {
   nlohmann::ordered_json json = BenchConditions(settings, model.get());
   json["rows"] = nlohmann::ordered_json::array();
   for (const bench::ModelRow& row : rows) json["rows"].push_back(RowJson(row));
-  std::printf("%s\n", json.dump(1).c_str());
+  fmt::print("{}\n", json.dump(1));
   return kExitDone;
 }
 

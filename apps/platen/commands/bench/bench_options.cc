@@ -1,7 +1,8 @@
 #include "apps/platen/commands/bench/bench_options.h"
 
-#include <cstdio>
+#include <fmt/format.h>
 
+#include "apps/platen/cli/command_line.h"
 #include "apps/platen/cli/hardware.h"
 #include "apps/platen/cli/locate.h"
 #include "apps/platen/cli/model_options.h"
@@ -23,33 +24,15 @@ OptionTable WithBenchOptions(OptionTable own, const BenchDefaults& defaults) {
                  .max = static_cast<double>(defaults.most_repetitions)});
   own.push_back(threads);
   own.push_back(IsaOption(group));
-  own.push_back({.name = "json",
-                 .type = OptionType::kFlag,
-                 .default_value = "false",
-                 .group = group,
-                 .help = "Print everything that was measured as JSON."});
-  own.push_back({.name = "help",
-                 .type = OptionType::kFlag,
-                 .default_value = "false",
-                 .group = group,
-                 .help = "Show this help.",
-                 .short_name = 'h'});
+  own.push_back(JsonOption(group));
+  own.push_back(HelpOption(group));
   return own;
 }
 
 OptionTable WithModelOptions(const OptionTable& own) {
   const std::string group = "Options";
-  OptionTable table = {
-      {.name = "model",
-       .value_name = "DIR",
-       .group = group,
-       .help = "Snapshot folder; without it the bundled model. tools/random_snapshot.py makes "
-               "one of GLM-OCR's size with random weights.",
-       .environment = "PLATEN_MODEL"},
-      PrecisionOption(group),
-      AttentionOption(group),
-      PackedOption(group),
-      PackedDirOption(group)};
+  OptionTable table = {ModelOption(group), PrecisionOption(group), VisionAttentionOption(group),
+                       PackedOption(group), PackedDirOption(group)};
   table.insert(table.end(), own.begin(), own.end());
   return table;
 }
@@ -89,11 +72,9 @@ nlohmann::ordered_json ToJson(const bench::Peaks& peaks) {
 }
 
 std::string PeaksText(const bench::Peaks& peaks) {
-  char text[160];
-  std::snprintf(text, sizeof(text), "%s %.0f GOPS, %s %.0f GFLOPS, memory %.1f GB/s",
-                peaks.int8_instruction.c_str(), peaks.int8_gops, peaks.f32_instruction.c_str(),
-                peaks.f32_gflops, peaks.dram_gbytes_per_s);
-  return text;
+  return fmt::format("{} {:.0f} GOPS, {} {:.0f} GFLOPS, memory {:.1f} GB/s", peaks.int8_instruction,
+                     peaks.int8_gops, peaks.f32_instruction, peaks.f32_gflops,
+                     peaks.dram_gbytes_per_s);
 }
 
 }  // namespace platen

@@ -1,17 +1,18 @@
 // platen bench pages: what a page costs, stage by stage.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <vector>
 
+#include "apps/platen/cli/command_line.h"
 #include "apps/platen/cli/exit_codes.h"
-#include "apps/platen/cli/help.h"
 #include "apps/platen/cli/model_options.h"
 #include "apps/platen/cli/thread_limit.h"
 #include "apps/platen/commands/bench/bench_options.h"
 #include "bench/page_bench.h"
-#include "model/support/error.h"
+#include "model/support/grouped.h"
 #include "stages/layout/layout.h"
 
 namespace platen {
@@ -66,8 +67,8 @@ const OptionTable& PagesOptions() {
   return table;
 }
 
-void PrintHelp() {
-  std::printf(
+CommandHelp Help() {
+  return {
       "Usage: platen bench pages [options]\n\n"
       "What a page costs through the whole pipeline, in core-seconds: A4 pages in 20 equal crops\n"
       "with 35 tokens read from each, stop tokens ignored; at 150 dpi 2,200 image tokens. The "
@@ -81,9 +82,7 @@ void PrintHelp() {
       "  tools/random_snapshot.py /tmp/full      a snapshot of GLM-OCR's size, 2.7 GB, no "
       "download\n"
       "  platen bench pages --model /tmp/full\n\n"
-      "Real pages with the bundled model, beside Tesseract: tools/eval/cer.py --tesseract\n"
-      "%s",
-      OptionHelp(PagesOptions()).c_str());
+      "Real pages with the bundled model, beside Tesseract: tools/eval/cer.py --tesseract\n"};
 }
 
 // What is reported: per page, over the runs.
@@ -131,44 +130,46 @@ const bench::Limit* LimitOfStage(const Report& report, Stage stage) {
   return nullptr;
 }
 
+// "vision_encode   0.1234     0.1200 ..   0.1300": the beginning of a row.
+void PrintCost(std::string_view name, const bench::Spread& cost) {
+  fmt::print("{:<20} {:12.4f} {:10.4f} ..{:9.4f}", name, cost.median, cost.min, cost.max);
+}
+
 void PrintStages(const Report& report) {
-  std::printf("%-20s %12s %21s %9s %6s  %s\n", "stage", "core-seconds", "(min .. max)", "limit",
-              "share", "bound");
+  fmt::print("{:<20} {:>12} {:>21} {:>9} {:>6}  {}\n", "stage", "core-seconds", "(min .. max)",
+             "limit", "share", "bound");
   for (int i = 0; i < kNumStages; ++i) {
-    const bench::Spread& spread = report.stages[static_cast<size_t>(i)];
-    std::printf("%-20s %12.4f %10.4f ..%9.4f", StageName(static_cast<Stage>(i)), spread.median,
-                spread.min, spread.max);
+    const bench::Spread& cost = report.stages[static_cast<size_t>(i)];
+    PrintCost(StageName(static_cast<Stage>(i)), cost);
     if (const bench::Limit* limit = LimitOfStage(report, static_cast<Stage>(i))) {
-      std::printf(" %9.4f %6.3f  %s", limit->seconds(), limit->seconds() / spread.median,
-                  limit->bound());
+      fmt::print(" {:9.4f} {:6.3f}  {}", limit->seconds(), limit->seconds() / cost.median,
+                 limit->bound());
     }
-    std::printf("\n");
+    fmt::print("\n");
   }
-  std::printf("%-20s %12.4f %10.4f ..%9.4f\n", "other", report.other.median, report.other.min,
-              report.other.max);
-  std::printf("%-20s %12.4f %10.4f ..%9.4f %9.4f %6.3f\n", "page", report.page.median,
-              report.page.min, report.page.max, report.limit.seconds(), report.share());
+  PrintCost("other", report.other);
+  fmt::print("\n");
+  PrintCost("page", report.page);
+  fmt::print(" {:9.4f} {:6.3f}\n", report.limit.seconds(), report.share());
 }
 
 void Print(const Report& report, const PageWorkload& workload, const bench::PageShape& shape,
            const Model& model) {
-  std::printf(
-      "%s, kernels %s, %d thread%s: %d dpi, %d crops, %lld image tokens, %lld output tokens a "
-      "page; "
-      "%d pages a run\n",
-      PrecisionName(model.precision()), model.kernels().name, workload.threads,
-      workload.threads == 1 ? "" : "s", workload.dpi, PageWorkload::kCrops,
-      static_cast<long long>(shape.image_tokens), static_cast<long long>(shape.output_tokens),
+  fmt::print(
+      "{}, kernels {}, {}: {} dpi, {} crops, {} image tokens, {} output tokens a page; {} pages a "
+      "run\n",
+      PrecisionName(model.precision()), model.kernels().name, Counted(workload.threads, "thread"),
+      workload.dpi, static_cast<int>(PageWorkload::kCrops), shape.image_tokens, shape.output_tokens,
       workload.pages);
   PrintStages(report);
-  std::printf("%.1f pages per core-hour (%.1f .. %.1f); %.2f s of wall time a page\n",
-              3600 / report.page.median, 3600 / report.page.max, 3600 / report.page.min,
-              report.wall.median);
-  std::printf("decoding: %.1f steps a page, %.1f sequences a step\n", report.steps,
-              report.sequences);
-  std::printf("peaks of one core: %s\n", PeaksText(report.peaks).c_str());
-  std::printf("the limit without memory traffic is %.4f core-seconds, share %.3f\n",
-              report.limit.compute_seconds(), report.limit.compute_seconds() / report.page.median);
+  fmt::print("{:.1f} pages per core-hour ({:.1f} .. {:.1f}); {:.2f} s of wall time a page\n",
+             3600 / report.page.median, 3600 / report.page.max, 3600 / report.page.min,
+             report.wall.median);
+  fmt::print("decoding: {:.1f} steps a page, {:.1f} sequences a step\n", report.steps,
+             report.sequences);
+  fmt::print("peaks of one core: {}\n", PeaksText(report.peaks));
+  fmt::print("the limit without memory traffic is {:.4f} core-seconds, share {:.3f}\n",
+             report.limit.compute_seconds(), report.limit.compute_seconds() / report.page.median);
 }
 
 nlohmann::ordered_json RunsJson(const std::vector<PageRun>& runs) {
@@ -209,15 +210,10 @@ nlohmann::ordered_json ReportJson(const Report& report) {
 }  // namespace
 
 int RunBenchPages(const Words& words) {
-  const Settings settings = ParseSettings(PagesOptions(), words);
-  if (settings.Flag("help")) {
-    PrintHelp();
-    return kExitDone;
-  }
-  if (!settings.positional().empty()) {
-    throw Error(ErrorKind::kUsage, {"", settings.positional()[0]},
-                "bench pages takes no arguments");
-  }
+  const auto parsed = ParseCommand(PagesOptions(), words, Help());
+  if (!parsed) return kExitDone;
+  const Settings& settings = *parsed;
+  RequireNoArguments(settings, "bench pages");
   PageWorkload workload;
   workload.dpi = static_cast<int>(settings.Integer("dpi"));
   workload.pages = static_cast<int>(settings.Integer("pages"));
@@ -245,7 +241,7 @@ int RunBenchPages(const Words& words) {
   json["pages_a_run"] = workload.pages;
   json.update(ReportJson(report));
   json["runs"] = RunsJson(runs);
-  std::printf("%s\n", json.dump(1).c_str());
+  fmt::print("{}\n", json.dump(1));
   return kExitDone;
 }
 

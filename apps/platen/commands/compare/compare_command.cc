@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <memory>
 
+#include "apps/platen/cli/command_line.h"
 #include "apps/platen/cli/exit_codes.h"
-#include "apps/platen/cli/help.h"
 #include "apps/platen/cli/inputs.h"
 #include "apps/platen/cli/log.h"
 #include "apps/platen/cli/model_options.h"
@@ -22,8 +22,8 @@
 namespace platen {
 namespace {
 
-void PrintHelp() {
-  std::printf(
+CommandHelp Help() {
+  return {
       "Usage: platen compare INPUT... [--model A] [--with B] [--precision LIST] [options]\n"
       "\n"
       "Reads the same pages twice and shows how the results differ: characters, tokens, and the\n"
@@ -32,15 +32,13 @@ void PrintHelp() {
       "\n"
       "  platen compare scans                          what int8 changes\n"
       "  platen compare scans --with other-model       two models\n"
-      "  platen compare scans --fail-above 0.5         as a test: exit code 1 above 0.5 %%\n"
+      "  platen compare scans --fail-above 0.5         as a test: exit code 1 above 0.5 %\n"
       "  platen compare scans --choose-groups          K-groups of the int8 weights for these "
-      "pages\n"
-      "%s\n"
-      "CER: characters to insert, delete or replace to get B's text from A's, for each of A's.\n"
+      "pages\n",
+      "\nCER: characters to insert, delete or replace to get B's text from A's, for each of A's.\n"
       "Tokens are compared region by region. Logits are compared on A's tokens, so that one early\n"
       "difference does not hide what follows. Exit codes: 0 compared, 1 some pages failed or more\n"
-      "differs than --fail-above allows, 2 wrong options, 3 model, disk or memory.\n",
-      OptionHelp(CompareOptions()).c_str());
+      "differs than --fail-above allows, 2 wrong options, 3 model, disk or memory.\n"};
 }
 
 // Both sides over all pages.
@@ -115,11 +113,9 @@ int ExitCodeOf(const Settings& settings, const ComparisonSummary& all) {
 }  // namespace
 
 int RunCompareCommand(const Words& words) {
-  const Settings settings = ParseSettings(CompareOptions(), words);
-  if (settings.Flag("help")) {
-    PrintHelp();
-    return kExitDone;
-  }
+  const auto parsed = ParseCommand(CompareOptions(), words, Help());
+  if (!parsed) return kExitDone;
+  const Settings& settings = *parsed;
   SetLogLevel(settings.Text("log-level"));
   RequireInputs(settings, "compare");
   const CompareSides sides = SidesFrom(settings);

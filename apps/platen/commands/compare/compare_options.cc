@@ -1,7 +1,6 @@
 #include "apps/platen/commands/compare/compare_options.h"
 
-#include <algorithm>
-
+#include "apps/platen/cli/command_line.h"
 #include "apps/platen/cli/locate.h"
 #include "apps/platen/cli/model_options.h"
 #include "apps/platen/commands/ocr/ocr_options.h"
@@ -14,11 +13,7 @@ using Type = OptionType;
 
 // What is compared is read as `platen ocr` would read it: the same options, declared there.
 OptionSpec OcrOption(const std::string& name, const std::string& group) {
-  const OptionTable& table = OcrOptions();
-  OptionSpec option = *std::find_if(table.begin(), table.end(),
-                                    [&](const OptionSpec& o) { return o.name == name; });
-  option.group = group;
-  return option;
+  return OptionFrom(OcrOptions(), name, group);
 }
 
 void AddSides(OptionTable& table) {
@@ -59,11 +54,7 @@ void AddReport(OptionTable& table) {
                            "differs.",
                    .min = 0,
                    .max = 1000});
-  table.push_back({.name = "json",
-                   .type = Type::kFlag,
-                   .default_value = "false",
-                   .group = group,
-                   .help = "Print everything as one JSON object."});
+  table.push_back(JsonOption(group));
 }
 
 void AddGroups(OptionTable& table) {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "apps/platen/cli/model_options.h"
 #include "model/support/display_text.h"
+#include "model/support/grouped.h"
 #include "model/support/utf8.h"
 
 namespace platen {
@@ -28,9 +28,9 @@ std::string Mebibytes(int64_t bytes) {
 
 // The end of a long name says more than its beginning.
 std::string Shortened(const PageComparison& page) {
-  std::string name = DisplayName(page.name) + " p" + std::to_string(page.page);
-  if (name.size() > kNameWidth) name = "..." + name.substr(name.size() - kNameWidth + 3);
-  return name;
+  const std::string name = fmt::format("{} p{}", DisplayName(page.name), page.page);
+  if (name.size() <= kNameWidth) return name;
+  return "..." + name.substr(name.size() - kNameWidth + 3);
 }
 
 std::string SideText(const char* letter, const SideReport& side) {
@@ -144,8 +144,8 @@ std::string Verdict(const CompareReport& report) {
 
 std::string CompareReportText(const CompareReport& report, size_t worst) {
   const ComparisonSummary& all = report.summary;
-  std::string out = "compared (kernels " + report.kernels + ", " + std::to_string(report.threads) +
-                    (report.threads == 1 ? " thread)\n" : " threads)\n");
+  std::string out =
+      fmt::format("compared (kernels {}, {})\n", report.kernels, Counted(report.threads, "thread"));
   out += SideText("A", report.a) + SideText("B", report.b) + PageTable(report, worst);
   out += fmt::format("\n{} pages, {} failed\n", all.pages, all.failed_pages);
   out += fmt::format(
@@ -160,8 +160,8 @@ std::string CompareReportText(const CompareReport& report, size_t worst) {
   if (all.failed_regions > 0) {
     out += fmt::format("  failed    {} regions of either side\n", all.failed_regions);
   }
-  out += "  memory    " + Mebibytes(report.peak_memory_bytes) + " at most, both sides together\n";
-  return out + "\n" + Verdict(report) + "\n";
+  return out + fmt::format("  memory    {} at most, both sides together\n\n{}\n",
+                           Mebibytes(report.peak_memory_bytes), Verdict(report));
 }
 
 std::string CompareReportJson(const CompareReport& report) {

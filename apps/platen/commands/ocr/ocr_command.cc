@@ -1,5 +1,6 @@
 // platen ocr: the main job.
 
+#include <fmt/format.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -7,8 +8,8 @@
 #include <cstdio>
 #include <memory>
 
+#include "apps/platen/cli/command_line.h"
 #include "apps/platen/cli/exit_codes.h"
-#include "apps/platen/cli/help.h"
 #include "apps/platen/cli/inputs.h"
 #include "apps/platen/cli/interrupt.h"
 #include "apps/platen/cli/locate.h"
@@ -22,6 +23,7 @@
 #include "apps/platen/commands/ocr/ocr_report.h"
 #include "apps/platen/commands/ocr/ocr_target.h"
 #include "apps/platen/commands/ocr/resources.h"
+#include "apps/platen/commands/ocr/result_settings.h"
 #include "apps/platen/commands/ocr/run_json.h"
 #include "model/engine/engine.h"
 #include "model/families/model.h"
@@ -31,7 +33,6 @@
 #include "model/support/display_text.h"
 #include "model/support/error.h"
 #include "model/support/grouped.h"
-#include "model/support/hash.h"
 #include "pipeline/engine_recognizer.h"
 #include "pipeline/model_id.h"
 #include "pipeline/run.h"
@@ -39,8 +40,8 @@
 namespace platen {
 namespace {
 
-void PrintHelp() {
-  std::printf(
+CommandHelp Help() {
+  return {
       "Usage: platen ocr INPUT... [-o DIR] [options]\n"
       "\n"
       "Reads images (PNG, JPEG, TIFF, WebP, BMP, PNM) and PDF files and writes the text of each "
@@ -56,11 +57,9 @@ void PrintHelp() {
       "  platen ocr page.png\n"
       "  platen ocr scans -o text\n"
       "  platen ocr book.pdf --pages 1-20 --format txt -o text\n"
-      "  find /archive -name '*.tif' -print0 | platen ocr - --input-root /archive -o text\n"
-      "%s\n"
-      "Values in brackets are defaults. Command line > environment > configuration file > "
-      "default.\n",
-      OptionHelp(OcrOptions()).c_str());
+      "  find /archive -name '*.tif' -print0 | platen ocr - --input-root /archive -o text\n",
+      "\nValues in brackets are defaults. Command line > environment > configuration file > "
+      "default.\n"};
 }
 
 // What there is to do: everything that can be refused is refused here, before anything is written
@@ -133,35 +132,15 @@ void WarnOfUntrainedTask(const ReadingConfig& reading, const std::string& task) 
                               "formulas)");
 }
 
-// Everything that results depend on, as shown in the outputs.
-std::vector<std::pair<std::string, std::string>> ResultSettings(const Settings& settings,
-                                                                const LoadedModel& loaded,
-                                                                const ReadingConfig& reading) {
-  std::vector<std::pair<std::string, std::string>> shown = {
-      {"platen", PLATEN_VERSION},
-      {"model", loaded.id},
-      {"task", settings.Text("task")},
-      {"granularity", GranularityName(reading.granularity)},
-      {"precision", PrecisionName(loaded.model->precision())},
-      {"attention", VisionAttentionName(loaded.model->vision_attention())}};
-  for (const char* name : {"text-height", "repetition-penalty", "max-new-tokens", "dpi",
-                           "max-pixels", "composite-alpha"}) {
-    shown.emplace_back(ConfigKey(name), settings.Text(name));
-  }
-  return shown;
-}
-
-std::string FingerprintOf(const std::vector<std::pair<std::string, std::string>>& settings) {
-  Hasher hasher;
-  for (const auto& [name, value] : settings) {
-    hasher.Add(name);
-    hasher.Add(value);
-    if (name != "dpi") continue;
-    // Chosen pages stood here in version 0.1, whose results of whole documents still count.
-    hasher.Add("pages");
-    hasher.Add("");
-  }
-  return hasher.Hex();
+// What stands in the outputs: what was taken, not "auto".
+ResultSettings SettingsOfResults(const Settings& settings, const LoadedModel& loaded,
+                                 const ReadingConfig& reading) {
+  return ResultSettingsOf(
+      OcrOptions(), settings,
+      {{"model", loaded.id},
+       {"granularity", GranularityName(reading.granularity)},
+       {"precision", PrecisionName(loaded.model->precision())},
+       {"vision-attention", VisionAttentionName(loaded.model->vision_attention())}});
 }
 
 RunOptions MakeRunOptions(const Settings& settings, const LoadedModel& loaded,
@@ -169,7 +148,7 @@ RunOptions MakeRunOptions(const Settings& settings, const LoadedModel& loaded,
   RunOptions options;
   options.version = PLATEN_VERSION;
   options.model_id = loaded.id;
-  options.settings = ResultSettings(settings, loaded, reading);
+  options.settings = SettingsOfResults(settings, loaded, reading);
   if (!settings.Text("pages").empty()) {
     options.source.pages = ParsePageRanges(settings.Text("pages"));
   }
@@ -250,14 +229,14 @@ void LogStart(const Job& job, const Reader& reader, const Resources& resources) 
   LogSkipped(job.discovery);
   const Model& model = *reader.loaded.model;
   Log(job.target.is_stdout() ? LogLevel::kDebug : LogLevel::kInfo,
-      "reading " + Counted(job.discovery.documents.size(), "document") + " with " +
-          reader.loaded.dir + " (" + PrecisionName(model.precision()) + ", " +
-          model.kernels().name + ", " + Counted(resources.threads, "thread") + ")");
-  Log(LogLevel::kDebug, "model " + reader.loaded.id + " loaded in " +
-                            std::to_string(reader.loaded.wall_s) + " s; " +
-                            Counted(resources.slots, "slot") + ", attention cache " +
-                            Grouped(resources.kv_cache_bytes >> 20) + " MiB of " +
-                            Grouped(resources.memory_bytes >> 20) + " MiB memory");
+      fmt::format("reading {} with {} ({}, {}, {})",
+                  Counted(job.discovery.documents.size(), "document"), reader.loaded.dir,
+                  PrecisionName(model.precision()), model.kernels().name,
+                  Counted(resources.threads, "thread")));
+  Log(LogLevel::kDebug,
+      fmt::format("model {} loaded in {:.3f} s; {}, attention cache {} MiB of {} MiB memory",
+                  reader.loaded.id, reader.loaded.wall_s, Counted(resources.slots, "slot"),
+                  Grouped(resources.kv_cache_bytes >> 20), Grouped(resources.memory_bytes >> 20)));
 }
 
 // Reads the job's documents; the report is complete when it returns.
@@ -308,19 +287,17 @@ int ReadDocuments(const Settings& settings, Job& job) {
   if (!run.trace_error.empty()) Log(LogLevel::kWarning, run.trace_error);
   report.WarnOfDoubts(run.totals.pages_doubtful, job.target);
   if (settings.Flag("quiet") || job.target.is_stdout()) return exit_code;
-  std::printf("%s%s", report.Summary(run).c_str(),
-              report.WhereResultsAre(run, job.target.dir()).c_str());
+  const std::string summary = report.Summary(run) + report.WhereResultsAre(run, job.target.dir());
+  std::fputs(summary.c_str(), stdout);
   return exit_code;
 }
 
 }  // namespace
 
 int RunOcrCommand(const Words& words) {
-  const Settings settings = ParseSettings(OcrOptions(), words);
-  if (settings.Flag("help")) {
-    PrintHelp();
-    return kExitDone;
-  }
+  const auto parsed = ParseCommand(OcrOptions(), words, Help());
+  if (!parsed) return kExitDone;
+  const Settings& settings = *parsed;
   SetLogLevel(settings.Flag("verbose") ? "debug"
               : settings.Flag("quiet") && settings.IsDefault("log-level")
                   ? "warning"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "apps/platen/cli/command_line.h"
 #include "apps/platen/cli/model_options.h"
 #include "apps/platen/cli/packed_options.h"
 #include "model/support/error.h"
@@ -20,39 +21,45 @@ void AddInputAndOutput(OptionTable& table) {
                    .help = "Folder for the results; created if missing. Without it, or with -, the "
                            "text of a document is printed.",
                    .in_config = false,
-                   .short_name = 'o'});
+                   .short_name = 'o',
+                   .changes_results = OptionSpec::kNo});
   table.push_back({.name = "format",
                    .type = Type::kChoiceList,
                    .default_value = "txt,md,json",
                    .value_name = "LIST",
                    .group = group,
                    .help = "Outputs to write for each document, separated by commas.",
-                   .choices = KnownFormats()});
+                   .choices = KnownFormats(),
+                   .changes_results = OptionSpec::kNo});
   table.push_back({.name = "manifest",
                    .value_name = "FILE",
                    .group = group,
                    .help = "Also read the inputs named in FILE, one per line, or separated by NUL. "
                            "The input - reads such a list, or an image or PDF, from standard "
                            "input.",
-                   .in_config = false});
+                   .in_config = false,
+                   .changes_results = OptionSpec::kNo});
   table.push_back({.name = "input-root",
                    .value_name = "DIR",
                    .group = group,
                    .help = "Outputs mirror the inputs' paths relative to DIR.",
-                   .in_config = false});
+                   .in_config = false,
+                   .changes_results = OptionSpec::kNo});
   table.push_back({.name = "pages",
                    .value_name = "RANGES",
                    .group = group,
                    .help =
                        "Only these pages of each document, e.g. 1-5,9 or 3-. Runs into the same "
-                       "folder add up."});
+                       "folder add up.",
+                   .changes_results = OptionSpec::kNo});
   table.push_back({.name = "force",
                    .type = Type::kFlag,
                    .default_value = "false",
                    .group = group,
                    .help = "Read everything again. Without it, documents that an earlier run into "
                            "the same folder has finished are skipped, and a run that was cut off "
-                           "continues."});
+                           "continues.",
+                   .changes_results = OptionSpec::kNo});
   table.push_back({.name = "fail-on",
                    .type = Type::kChoice,
                    .default_value = "failures",
@@ -61,7 +68,8 @@ void AddInputAndOutput(OptionTable& table) {
                    .help = "What ends the run with exit code 1: pages or documents that failed, or "
                            "doubtful pages too (no text found though there is ink, low confidence, "
                            "a script the model does not know).",
-                   .choices = {"failures", "doubtful"}});
+                   .choices = {"failures", "doubtful"},
+                   .changes_results = OptionSpec::kNo});
 }
 
 void AddReading(OptionTable& table) {
@@ -73,7 +81,8 @@ void AddReading(OptionTable& table) {
                    .group = group,
                    .help = "Resolution at which PDF pages are rendered.",
                    .min = 36,
-                   .max = 1200});
+                   .max = 1200,
+                   .changes_results = 9});
   table.push_back({.name = "max-pixels",
                    .type = Type::kInteger,
                    .default_value = "200000000",
@@ -81,25 +90,29 @@ void AddReading(OptionTable& table) {
                    .group = group,
                    .help = "Pages with more pixels fail instead of filling the memory.",
                    .min = 1,
-                   .max = 4e9});
+                   .max = 4e9,
+                   .changes_results = 10});
   table.push_back({.name = "composite-alpha",
                    .type = Type::kFlag,
                    .default_value = "false",
                    .group = group,
                    .help = "Put images with transparency on white. Without it, transparency is "
-                           "ignored."});
+                           "ignored.",
+                   .changes_results = 11});
   table.push_back({.name = "granularity",
                    .type = Type::kChoice,
                    .default_value = "auto",
                    .value_name = "WHAT",
                    .group = group,
                    .help = "What is read on its own; auto is what the model was trained for.",
-                   .choices = {"auto", "line", "block", "page"}});
+                   .choices = {"auto", "line", "block", "page"},
+                   .changes_results = 3});
   table.push_back({.name = "allow-untrained",
                    .type = Type::kFlag,
                    .default_value = "false",
                    .group = group,
-                   .help = "Accept a --granularity that the model was not trained for."});
+                   .help = "Accept a --granularity that the model was not trained for.",
+                   .changes_results = OptionSpec::kNo});
   table.push_back({.name = "text-height",
                    .type = Type::kNumber,
                    .default_value = "0",
@@ -108,24 +121,21 @@ void AddReading(OptionTable& table) {
                    .help = "Scale blocks and pages down so that small letters are this high; "
                            "bounds the cost of 300 and 600 dpi scans. 0 is off.",
                    .min = 0,
-                   .max = 1000});
+                   .max = 1000,
+                   .changes_results = 6});
 }
 
 void AddModel(OptionTable& table) {
   const std::string group = "Model and decoding";
-  table.push_back({.name = "model",
-                   .value_name = "DIR",
-                   .group = group,
-                   .help = "Snapshot folder in Hugging Face layout, e.g. zai-org/GLM-OCR as "
-                           "downloaded. Without it: the bundled platen-mini.",
-                   .environment = "PLATEN_MODEL"});
+  table.push_back(ModelOption(group));
   table.push_back({.name = "task",
                    .type = Type::kChoice,
                    .default_value = "text",
                    .value_name = "TASK",
                    .group = group,
                    .help = "What the regions are read as.",
-                   .choices = {"text", "table", "formula"}});
+                   .choices = {"text", "table", "formula"},
+                   .changes_results = 2});
   table.push_back({.name = "draft-length",
                    .type = Type::kInteger,
                    .default_value = "3",
@@ -135,7 +145,8 @@ void AddModel(OptionTable& table) {
                        "Most tokens drafted ahead in each round of speculative decoding. Changes "
                        "the speed, never the text. 0 is plain decoding.",
                    .min = 0,
-                   .max = 8});
+                   .max = 8,
+                   .changes_results = OptionSpec::kNo});
   table.push_back({.name = "draft-policy",
                    .type = Type::kChoice,
                    .default_value = "adaptive",
@@ -144,7 +155,8 @@ void AddModel(OptionTable& table) {
                    .help =
                        "adaptive: as many drafts as pay with the regions at hand, measured while "
                        "running. fixed: always --draft-length.",
-                   .choices = {"adaptive", "fixed"}});
+                   .choices = {"adaptive", "fixed"},
+                   .changes_results = OptionSpec::kNo});
   table.push_back({.name = "repetition-penalty",
                    .type = Type::kNumber,
                    .default_value = "1",
@@ -152,7 +164,8 @@ void AddModel(OptionTable& table) {
                    .group = group,
                    .help = "Above 1, tokens that have occurred become less likely.",
                    .min = 0.5,
-                   .max = 2});
+                   .max = 2,
+                   .changes_results = 7});
   table.push_back({.name = "max-new-tokens",
                    .type = Type::kInteger,
                    .default_value = "0",
@@ -160,11 +173,12 @@ void AddModel(OptionTable& table) {
                    .group = group,
                    .help = "Most tokens a region may produce. 0: in proportion to its size.",
                    .min = 0,
-                   .max = 131072});
+                   .max = 131072,
+                   .changes_results = 8});
   table.push_back(PrecisionOption(group));
   table.push_back(PackedOption(group));
   table.push_back(PackedDirOption(group));
-  table.push_back(AttentionOption(group));
+  table.push_back(VisionAttentionOption(group));
 }
 
 void AddResources(OptionTable& table) {
@@ -179,7 +193,8 @@ void AddResources(OptionTable& table) {
                    .help = "Pages in memory at once, fewer where memory is small. A page of more "
                            "than 25 megapixels counts as several.",
                    .min = 1,
-                   .max = 1024});
+                   .max = 1024,
+                   .changes_results = OptionSpec::kNo});
   table.push_back({.name = "kv-cache-mib",
                    .type = Type::kInteger,
                    .default_value = "1024",
@@ -188,7 +203,8 @@ void AddResources(OptionTable& table) {
                    .help = "Memory for the attention cache, less where memory is small; pages wait "
                            "while it is full.",
                    .min = 1,
-                   .max = 1 << 20});
+                   .max = 1 << 20,
+                   .changes_results = OptionSpec::kNo});
   table.push_back({.name = "batch-patches",
                    .type = Type::kInteger,
                    .default_value = "2400",
@@ -196,7 +212,8 @@ void AddResources(OptionTable& table) {
                    .group = group,
                    .help = "Most image patches encoded together, unless one region has more.",
                    .min = 1,
-                   .max = 1e6});
+                   .max = 1e6,
+                   .changes_results = OptionSpec::kNo});
   table.push_back({.name = "batch-rows",
                    .type = Type::kInteger,
                    .default_value = "2400",
@@ -204,7 +221,8 @@ void AddResources(OptionTable& table) {
                    .group = group,
                    .help = "Most prompt tokens prefilled together, unless one region has more.",
                    .min = 1,
-                   .max = 1e6});
+                   .max = 1e6,
+                   .changes_results = OptionSpec::kNo});
 }
 
 void AddReporting(OptionTable& table) {
@@ -213,7 +231,8 @@ void AddReporting(OptionTable& table) {
                    .value_name = "FILE",
                    .group = group,
                    .help = "Take options from a JSON file (see configs/); the command line wins.",
-                   .in_config = false});
+                   .in_config = false,
+                   .changes_results = OptionSpec::kNo});
   table.push_back({.name = "progress-interval",
                    .type = Type::kNumber,
                    .default_value = "30",
@@ -222,39 +241,38 @@ void AddReporting(OptionTable& table) {
                    .help = "Seconds between progress lines where standard error is no terminal. "
                            "0: none.",
                    .min = 0,
-                   .max = 1e6});
+                   .max = 1e6,
+                   .changes_results = OptionSpec::kNo});
   table.push_back({.name = "quiet",
                    .type = Type::kFlag,
                    .default_value = "false",
                    .group = group,
                    .help = "No progress and no summary; warnings and errors remain.",
-                   .short_name = 'q'});
+                   .short_name = 'q',
+                   .changes_results = OptionSpec::kNo});
   table.push_back({.name = "log-level",
                    .type = Type::kChoice,
                    .default_value = "info",
                    .value_name = "LEVEL",
                    .group = group,
                    .help = "Messages on standard error.",
-                   .choices = {"error", "warning", "info", "debug"}});
+                   .choices = {"error", "warning", "info", "debug"},
+                   .changes_results = OptionSpec::kNo});
   table.push_back({.name = "verbose",
                    .type = Type::kFlag,
                    .default_value = "false",
                    .group = group,
                    .help = "The same as --log-level debug: every page and document.",
-                   .short_name = 'v'});
+                   .short_name = 'v',
+                   .changes_results = OptionSpec::kNo});
   table.push_back({.name = "trace",
                    .value_name = "FILE",
                    .group = group,
                    .help = "Write what each stage and worker did when, products by shape and idle "
                            "gaps included, for ui.perfetto.dev.",
-                   .in_config = false});
-  table.push_back({.name = "help",
-                   .type = Type::kFlag,
-                   .default_value = "false",
-                   .group = group,
-                   .help = "Show this help.",
                    .in_config = false,
-                   .short_name = 'h'});
+                   .changes_results = OptionSpec::kNo});
+  table.push_back(HelpOption(group));
 }
 
 }  // namespace

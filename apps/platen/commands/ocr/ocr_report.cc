@@ -1,7 +1,8 @@
 #include "apps/platen/commands/ocr/ocr_report.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cstdio>
 
 #include "apps/platen/cli/inputs.h"
 #include "apps/platen/cli/log.h"
@@ -23,19 +24,13 @@ std::string Extension(const std::string& path) {
   return dot == std::string::npos ? path : path.substr(dot);
 }
 
-std::string Join(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
-  return text;
-}
-
 std::string DocumentsLine(const RunReport& report) {
   const Progress& t = report.totals;
   std::vector<std::string> parts = {Counted(t.documents_read, "document") + " read"};
   if (t.documents_skipped > 0) parts.push_back(Grouped(t.documents_skipped) + " finished before");
   if (t.documents_failed > 0) parts.push_back(Grouped(t.documents_failed) + " failed");
   if (t.documents_not_read() > 0) parts.push_back(Grouped(t.documents_not_read()) + " not read");
-  return Join(parts);
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 std::string PagesLine(const RunReport& report) {
@@ -45,9 +40,7 @@ std::string PagesLine(const RunReport& report) {
   if (t.pages_resumed > 0) {
     parts.push_back(Grouped(t.pages_resumed) + " taken from an earlier run");
   }
-  char time[48];
-  std::snprintf(time, sizeof(time), "%.1f s", report.wall_s);
-  std::string line = Join(parts) + "; " + time;
+  std::string line = fmt::format("{}; {:.1f} s", fmt::join(parts, ", "), report.wall_s);
   if (t.pages_read > 0) {
     line += ", " + Grouped(static_cast<int64_t>(PagesPerCoreHour(report))) + " pages per core-hour";
   }
@@ -73,12 +66,10 @@ void OcrReport::OnPage(const InputDocument& input, const PageResult& page, int o
     all.mean += region.confidence.mean * region.confidence.tokens;
     all.tokens += region.confidence.tokens;
   }
-  char text[128];
-  std::snprintf(text, sizeof(text),
-                " page %d: %dx%d, %zu regions, %zu lines, %d tokens, mean confidence %.3f",
-                page.page, page.width, page.height, page.regions.size(), lines, all.tokens,
-                all.tokens > 0 ? all.mean / all.tokens : 0.0);
-  Log(LogLevel::kDebug, name + text);
+  Log(LogLevel::kDebug,
+      fmt::format("{} page {}: {}x{}, {} regions, {} lines, {} tokens, mean confidence {:.3f}",
+                  name, page.page, page.width, page.height, page.regions.size(), lines, all.tokens,
+                  all.tokens > 0 ? all.mean / all.tokens : 0.0));
 }
 
 void OcrReport::OnDocument(const FinishedDocument& document) {

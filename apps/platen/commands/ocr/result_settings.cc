@@ -1,0 +1,50 @@
+#include "apps/platen/commands/ocr/result_settings.h"
+
+#include <algorithm>
+
+#include "model/support/hash.h"
+
+namespace platen {
+namespace {
+
+std::vector<const OptionSpec*> ByPlace(const OptionTable& table) {
+  std::vector<const OptionSpec*> options;
+  for (const OptionSpec& option : table) {
+    if (option.changes_results > OptionSpec::kNo) options.push_back(&option);
+  }
+  std::sort(options.begin(), options.end(), [](const OptionSpec* a, const OptionSpec* b) {
+    return a->changes_results < b->changes_results;
+  });
+  return options;
+}
+
+}  // namespace
+
+ResultSettings ResultSettingsOf(const OptionTable& table, const Settings& settings,
+                                const std::map<std::string, std::string>& resolved) {
+  ResultSettings shown = {{"platen", PLATEN_VERSION}};
+  for (const OptionSpec* option : ByPlace(table)) {
+    const std::string& given = settings.Text(option->name);
+    if (option->changes_results > kPlacesOf01 && given == option->default_value) continue;
+    const auto value = resolved.find(option->name);
+    const std::string& name = option->name_in_results;
+    shown.emplace_back(name.empty() ? ConfigKey(option->name) : name,
+                       value == resolved.end() ? given : value->second);
+  }
+  return shown;
+}
+
+std::string FingerprintOf(const ResultSettings& settings) {
+  Hasher hasher;
+  for (const auto& [name, value] : settings) {
+    hasher.Add(name);
+    hasher.Add(value);
+    if (name != "dpi") continue;
+    // Chosen pages stood here in version 0.1, whose results of whole documents still count.
+    hasher.Add("pages");
+    hasher.Add("");
+  }
+  return hasher.Hex();
+}
+
+}  // namespace platen

@@ -1,0 +1,27 @@
+// What results depend on: shown in the outputs, and hashed into the fingerprint that a run and the
+// one it continues must share.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/platen/cli/option_table.h"
+#include "apps/platen/cli/settings.h"
+
+namespace platen {
+
+using ResultSettings = std::vector<std::pair<std::string, std::string>>;
+
+// The version, then the options whose changes_results is a place, in the order of places: the name
+// in results and the value, that of `resolved` (by option name) where it has one. Options that came
+// after version 0.1 (places above kPlacesOf01) are left out where they have their default, so that
+// what was read before they came still counts.
+inline constexpr int kPlacesOf01 = 11;
+ResultSettings ResultSettingsOf(const OptionTable& table, const Settings& settings,
+                                const std::map<std::string, std::string>& resolved);
+
+std::string FingerprintOf(const ResultSettings& settings);
+
+}  // namespace platen

@@ -1,0 +1,99 @@
+// Settings of an option table of the test's own: former names in every place an option can stand.
+#include "apps/platen/cli/settings.h"
+
+#include <gtest/gtest.h>
+
+#include "apps/platen/cli/help.h"
+#include "model/support/error.h"
+#include "tests/support/temp_folder.h"
+
+namespace platen {
+namespace {
+
+using testing::TempFolder;
+using Texts = std::vector<std::string>;
+
+const OptionTable& Table() {
+  static const OptionTable table = {
+      {.name = "config", .group = "G", .in_config = false},
+      {.name = "new-name",
+       .default_value = "x",
+       .group = "G",
+       .help = "Something.",
+       .former_names = {"old-name", "first-name"}},
+      {.name = "flag",
+       .type = OptionType::kFlag,
+       .default_value = "false",
+       .group = "G",
+       .former_names = {"old-flag"}},
+      {.name = "items", .type = OptionType::kTextList, .group = "G", .former_names = {"old-items"}},
+      {.name = "number",
+       .type = OptionType::kInteger,
+       .default_value = "1",
+       .group = "G",
+       .max = 9,
+       .former_names = {"old-number"}}};
+  return table;
+}
+
+// What parsing refuses: "field: reason".
+std::string Refusal(const Texts& words) {
+  try {
+    ParseSettings(Table(), words);
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::kUsage);
+    return e.location().field + ": " + e.reason();
+  }
+  return "";
+}
+
+TEST(FormerNames, MeanTheOptionAndAreNoticed) {
+  const Settings settings =
+      ParseSettings(Table(), {"--first-name", "y", "--old-flag", "--old-items=a", "--old-items=b"});
+  EXPECT_EQ(settings.Text("new-name"), "y");
+  EXPECT_TRUE(settings.Flag("flag"));
+  EXPECT_EQ(settings.Items("items"), (Texts{"a", "b"}));
+  EXPECT_FALSE(settings.IsDefault("new-name"));
+  ASSERT_EQ(settings.notices().size(), 3U);
+  EXPECT_EQ(settings.notices()[0],
+            "--first-name is called --new-name; the next release will not know --first-name any "
+            "more");
+}
+
+TEST(FormerNames, TheNameOfTodayIsNotNoticed) {
+  EXPECT_TRUE(ParseSettings(Table(), {"--new-name", "y", "--flag"}).notices().empty());
+  EXPECT_TRUE(ParseSettings(Table(), {}).notices().empty());
+}
+
+TEST(FormerNames, StandInConfigurationFiles) {
+  const TempFolder folder;
+  const std::string path = folder.Write("c.json", R"({"old_name": "z", "number": 2})");
+  const Settings settings = ParseSettings(Table(), {"--config", path});
+  EXPECT_EQ(settings.Text("new-name"), "z");
+  ASSERT_EQ(settings.notices().size(), 1U);
+  EXPECT_EQ(settings.notices()[0],
+            path +
+                ": old_name is called new_name; the next release will not know old_name any "
+                "more");
+  EXPECT_EQ(ParseSettings(Table(), {"--config", path, "--new-name", "y"}).Text("new-name"), "y");
+}
+
+TEST(FormerNames, TwoNamesOfOneOptionAreRefused) {
+  EXPECT_EQ(Refusal({"--old-name", "y", "--new-name", "y"}),
+            "--new-name: given more than once, also under its other name");
+  const TempFolder folder;
+  const std::string path = folder.Write("c.json", R"({"new_name": "z", "old_name": "z"})");
+  EXPECT_EQ(Refusal({"--config", path}), "old_name: given twice, also under its other name");
+}
+
+TEST(FormerNames, ValuesAreCheckedUnderTheNameThatWasWritten) {
+  EXPECT_EQ(Refusal({"--old-number", "10"}), "--old-number: 10 is outside 0 to 9");
+}
+
+TEST(FormerNames, AreNotInHelpAndNotSuggested) {
+  EXPECT_EQ(OptionHelp(Table()).find("old"), std::string::npos);
+  EXPECT_EQ(Refusal({"--old-nume", "x"}), "--old-nume: unknown option; --help lists all of them");
+}
+
+}  // namespace
+}  // namespace platen

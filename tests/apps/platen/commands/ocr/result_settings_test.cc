@@ -1,0 +1,76 @@
+// What results depend on, and the fingerprint that lets a run go on where an earlier one ended.
+#include "apps/platen/commands/ocr/result_settings.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "apps/platen/commands/ocr/ocr_options.h"
+
+namespace platen {
+namespace {
+
+TEST(ChangesResults, EveryOptionSaysSoAndNoPlaceIsTakenTwice) {
+  std::set<int> places;
+  for (const OptionSpec& option : OcrOptions()) {
+    EXPECT_NE(option.changes_results, OptionSpec::kUnstated) << option.name;
+    if (option.changes_results == OptionSpec::kNo) continue;
+    EXPECT_TRUE(places.insert(option.changes_results).second) << option.name;
+  }
+  ASSERT_FALSE(places.empty());
+  EXPECT_EQ(*places.begin(), 1);
+  EXPECT_EQ(*places.rbegin(), static_cast<int>(places.size()));
+}
+
+// In the order and with the names of version 0.1.
+TEST(ResultSettings, AreThoseOfTheFirstVersion) {
+  const Settings settings = ParseSettings(OcrOptions(), {"--dpi", "300", "--pages", "2-3"});
+  const ResultSettings expected = {{"platen", PLATEN_VERSION},
+                                   {"model", "an id"},
+                                   {"task", "text"},
+                                   {"granularity", "line"},
+                                   {"precision", "int8"},
+                                   {"attention", "f32"},
+                                   {"text_height", "0"},
+                                   {"repetition_penalty", "1"},
+                                   {"max_new_tokens", "0"},
+                                   {"dpi", "300"},
+                                   {"max_pixels", "200000000"},
+                                   {"composite_alpha", "false"}};
+  EXPECT_EQ(ResultSettingsOf(OcrOptions(), settings,
+                             {{"model", "an id"}, {"granularity", "line"}, {"precision", "int8"}}),
+            expected);
+}
+
+TEST(ResultSettings, ALaterOptionCountsOnceItIsUsed) {
+  const OptionTable table = {
+      {.name = "dpi", .default_value = "200", .changes_results = 9},
+      {.name = "later-option", .default_value = "off", .changes_results = kPlacesOf01 + 1},
+      {.name = "speed", .changes_results = OptionSpec::kNo}};
+  const ResultSettings unused = ResultSettingsOf(table, ParseSettings(table, {}), {});
+  EXPECT_EQ(unused, (ResultSettings{{"platen", PLATEN_VERSION}, {"dpi", "200"}}));
+  const ResultSettings used =
+      ResultSettingsOf(table, ParseSettings(table, {"--later-option", "on", "--speed", "x"}), {});
+  EXPECT_EQ(used,
+            (ResultSettings{{"platen", PLATEN_VERSION}, {"dpi", "200"}, {"later_option", "on"}}));
+}
+
+// Computed by version 0.1: its output trees are continued, not read again.
+TEST(Fingerprint, IsThatOfTheFirstVersion) {
+  EXPECT_EQ(FingerprintOf({{"platen", "0.1.0"},
+                           {"model", "90ea51f3d56792f239650fb5813fc0bf"},
+                           {"task", "text"},
+                           {"granularity", "line"},
+                           {"precision", "int8"},
+                           {"attention", "f32"},
+                           {"text_height", "0"},
+                           {"repetition_penalty", "1"},
+                           {"max_new_tokens", "0"},
+                           {"dpi", "200"},
+                           {"max_pixels", "200000000"},
+                           {"composite_alpha", "false"}}),
+            "65087f3d9746b51d6c2ce3b5afcfe2c1");
+}
+
+}  // namespace
+}  // namespace platen
