@@ -174,7 +174,7 @@ TEST(BadFiles, FilesCutShortSayWhereTheyEnd) {
       {"rgb8.tif", "TIFF"},         {"rgb8.lzw.tif", "TIFF"},       {"rgb8.tiles.tif", "TIFF"},
       {"rgb8.deflate.tif", "TIFF"}, {"jpeg.rgb.tif", "TIFF"},       {"bits1.g4.tif", "TIFF"},
       {"cmyk.tif", "TIFF"},         {"lossy.webp", "WebP"},         {"lossless.webp", "WebP"},
-      {"alpha.webp", "WebP"},       {"bits24.bmp", "BMP"},          {"rle8.bmp", "BMP"}};
+      {"alpha.webp", "WebP"},       {"bits24.bmp", "BMP"},          {"bits8.bmp", "BMP"}};
   for (const auto& [sample, format] : kSamples) {
     const Bytes whole = ReadBytes(SourcePath(std::string("tests/data/images/") + sample));
     for (const int percent : {20, 60, 80}) {
@@ -292,8 +292,24 @@ TEST(BadFiles, KindsThatAreNotReadSayWhatTheyAre) {
   Bytes tiff = ReadBytes(SourcePath("tests/data/images/gray4.tif"));
   tiff[TagValueAt(tiff, 258)] = 3;
   EXPECT_TRUE(Contains(ErrorOf(folder.Write("a.tif", tiff)), "3 bits per sample are not read"));
-  EXPECT_TRUE(Contains(ErrorOf(folder.Write("a.bmp", Patched("bits24.bmp", 30, {4}))),
-                       "unknown compression"));
+}
+
+TEST(BadFiles, BitmapsOfOtherKindsSayWhatTheyAreAndWhatToDo) {
+  const TempFolder folder;
+  const auto expect_refused = [](const std::string& path, const std::string& kind) {
+    EXPECT_EQ(ErrorOf(path), path + ": BMP: " + kind + " is not read; convert it to PNG or TIFF");
+  };
+  const std::pair<const char*, const char*> kSamples[] = {{"bits4.core.bmp", "OS/2 bitmap"},
+                                                          {"rle4.bmp", "RLE4"},
+                                                          {"rle8.bmp", "RLE8"},
+                                                          {"bits16.bmp", "16 bits per pixel"},
+                                                          {"bits32.v4.bmp", "bit fields"}};
+  for (const auto& [sample, kind] : kSamples) {
+    expect_refused(SourcePath(std::string("tests/data/images/refused/") + sample), kind);
+  }
+  expect_refused(folder.Write("a.bmp", Patched("bits24.bmp", 30, {4})), "JPEG inside");
+  expect_refused(folder.Write("a.bmp", Patched("bits24.bmp", 30, {9})), "unknown compression");
+  expect_refused(folder.Write("a.bmp", Patched("bits24.bmp", 14, {64})), "OS/2 bitmap");
 }
 
 }  // namespace

@@ -177,7 +177,7 @@ std::vector<Head> ReadHeads() {
                                                           {"lossy.webp", "WebP"},
                                                           {"alpha.webp", "WebP"},
                                                           {"bits24.bmp", "BMP"},
-                                                          {"bits4.core.bmp", "BMP"},
+                                                          {"refused/bits4.core.bmp", "BMP"},
                                                           {"two_pages.pdf", "PDF"}};
   for (const auto& [file, name] : kSamples) {
     const Bytes bytes = ReadBytes(SourcePath(std::string("tests/data/images/") + file));
