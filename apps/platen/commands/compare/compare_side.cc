@@ -2,7 +2,7 @@
 
 #include "apps/platen/cli/model_options.h"
 #include "apps/platen/cli/packed_options.h"
-#include "apps/platen/commands/ocr/ocr_options.h"
+#include "apps/platen/commands/ocr/reading_settings.h"
 #include "model/support/clock.h"
 #include "pipeline/telemetry.h"
 

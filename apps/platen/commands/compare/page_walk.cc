@@ -2,7 +2,7 @@
 
 #include "apps/platen/cli/inputs.h"
 #include "apps/platen/cli/log.h"
-#include "apps/platen/commands/ocr/ocr_options.h"
+#include "apps/platen/commands/ocr/reading_settings.h"
 #include "model/support/display_text.h"
 
 namespace platen {

@@ -22,6 +22,7 @@
 #include "apps/platen/commands/ocr/ocr_options.h"
 #include "apps/platen/commands/ocr/ocr_report.h"
 #include "apps/platen/commands/ocr/ocr_target.h"
+#include "apps/platen/commands/ocr/reading_settings.h"
 #include "apps/platen/commands/ocr/resources.h"
 #include "apps/platen/commands/ocr/result_settings.h"
 #include "apps/platen/commands/ocr/run_json.h"
