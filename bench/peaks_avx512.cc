@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "bench/peaks.h"
+#include "model/kernels/x86/tile_shapes.h"
 
 namespace platen::bench {
 namespace {
@@ -45,11 +46,8 @@ double Bf16DotPeak(int runs) { return BestRate(24 * 64.0, runs, PLATEN_LOOP(PLAT
 // vpmaddwd and vpaddd: 32 products of 16-bit numbers, which is how bytes are multiplied exactly.
 double Madd512Peak(int runs) { return BestRate(24 * 64.0, runs, PLATEN_LOOP(PLATEN_MADD)); }
 
-namespace {
-
-#include "model/kernels/tile_shapes.inc"
-
-}  // namespace
+using PLATEN_ISA::LoadTileShapes;
+using PLATEN_ISA::TileShapes;
 
 // Four independent sums of 16 x 16 outputs over 64 k. The dispatcher has asked for the tiles.
 double AmxPeak(int runs) {

@@ -44,23 +44,25 @@ struct GemmF32Job {
   Epilogue epilogue = Epilogue::kStore;
 };
 
-// One job of the int8 product. Weights are s8 per output column and K-group, stored as u8 = s8 ^ 0x80
-// in fours of k: panel [k_padded / 4][64][4]; activations s8 per row and K-group. For every element
-//   dot_g = sum over the group of a * w, exact in s32;  value = fma(float(dot_g), s_a * s_w, value),
+// One job of the int8 product. Weights are s8 per output column and K-group, stored as u8 = s8 ^
+// 0x80 in fours of k: panel [k_padded / 4][64][4]; activations s8 per row and K-group. For every
+// element
+//   dot_g = sum over the group of a * w, exact in s32;  value = fma(float(dot_g), s_a * s_w,
+//   value),
 // groups ascending from value = 0. k_padded is k rounded up to 4; padding activations are 0.
 struct GemmS8Job {
-  const int8_t* a = nullptr;       // [rows, k_padded]
-  ptrdiff_t a_stride = 0;          // bytes
-  const float* a_scales = nullptr; // [rows, groups]
+  const int8_t* a = nullptr;               // [rows, k_padded]
+  ptrdiff_t a_stride = 0;                  // bytes
+  const float* a_scales = nullptr;         // [rows, groups]
   const int32_t* a_corrections = nullptr;  // [rows, groups]: -128 * sum of the group's a
   int rows = 0;
   int k_padded = 0;
-  int group_k = 0;  // a multiple of 4; the last group may be shorter
-  int groups = 0;   // ceil(k_padded / group_k)
-  const uint8_t* panels = nullptr;   // panels one after another, 64-byte aligned
-  const float* w_scales = nullptr;   // [num_panels][groups][64]
+  int group_k = 0;                  // a multiple of 4; the last group may be shorter
+  int groups = 0;                   // ceil(k_padded / group_k)
+  const uint8_t* panels = nullptr;  // panels one after another, 64-byte aligned
+  const float* w_scales = nullptr;  // [num_panels][groups][64]
   int num_panels = 0;
-  const float* bias = nullptr;       // as in GemmF32Job, and the following too
+  const float* bias = nullptr;  // as in GemmF32Job, and the following too
   float* c = nullptr;
   ptrdiff_t c_stride = 0;
   int columns = 0;

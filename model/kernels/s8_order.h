@@ -11,10 +11,10 @@ namespace platen {
 // where one gives 30 (AMD's Zen 4).
 enum class WeightFetch { kNone, kFourPlaces, kOneStream };
 
-// The table with these orders, the faster one first and as its gemm_s8; attention reads its pages in
-// the same manner (heads_together). Times both with four rows on weights that no cache holds, where
-// they differ most (1.6 times on the CPUs seen so far); half a millisecond. The choice changes no bit,
-// so a wrong one costs speed alone.
+// The table with these orders, the faster one first and as its gemm_s8; attention reads its pages
+// in the same manner (heads_together). Times both with four rows on weights that no cache holds,
+// where they differ most (1.6 times on the CPUs seen so far); half a millisecond. The choice
+// changes no bit, so a wrong one costs speed alone.
 KernelTable WithFasterOrder(KernelTable table, const S8Order& one, const S8Order& other);
 
 }  // namespace platen

@@ -4,11 +4,11 @@ Each entry: name -> (what is wrong, [(file, text to find, replacement), ...]). T
 exactly once in the file; mutation_test.py says so when the sources have moved on.
 """
 
-KERNELS = "model/kernels/kernel_body.inc"
+ELEMENTWISE = "model/kernels/generic/elementwise.h"
 
 MUTATIONS = {
     "text_rope_half_split": ("text rotary pairs (d, d+half) instead of (2d, 2d+1)", [
-        (KERNELS,
+        (ELEMENTWISE,
          """  for (int i = 0; i < n; i += 16) {
     const F32x16 v = LoadFirst(x + i, n - i);
     const F32x16 rotated = Mul(SwapPairs(v), LoadFirst(signed_sin + i, n - i));
@@ -20,7 +20,7 @@ MUTATIONS = {
     x[i + n / 2] = b * cos[2 * i] + a * signed_sin[2 * i + 1];
   }""")]),
     "vision_rope_adjacent": ("vision rotary pairs (2d, 2d+1) instead of (d, d+half)", [
-        (KERNELS,
+        (ELEMENTWISE,
          "  const int half = n / 2;\n",
          """  for (int i = 0; i < n / 2; ++i) {
     const float a = x[2 * i], b = x[2 * i + 1];
@@ -36,7 +36,7 @@ MUTATIONS = {
          """    kernels.add(branch.Row(r), static_cast<size_t>(n), x.Row(r));
     kernels.rms_norm(x.Row(r), weight.data(), eps, n, x.Row(r));""")]),
     "tanh_gelu": ("tanh approximation of GELU in the merger", [
-        (KERNELS,
+        (ELEMENTWISE,
          "    StoreFirst(Gelu(LoadFirst(x + i, left)), x + i, left);",
          """    const F32x16 v = LoadFirst(x + i, left);
     const F32x16 cube = Mul(Mul(v, v), v);

@@ -1,0 +1,174 @@
+// Attention over F32x16: online softmax over blocks of kKeySplit keys, with whatever products.
+// After attention_products.inc.
+//
+// Per query row and block of keys: scores s (one lane per key, summed over the head ascending),
+// m = max(old m, s), p = 2^(s - m), out = out * 2^(old m - m) + p V (one lane per value, keys
+// ascending), and 16 partial sums of p. Rows of a tile do not see each other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "model/kernels/generic/activations.h"
+#include "model/kernels/generic/attention_products.h"
+#include "model/kernels/generic/lanes.h"
+#include "model/kernels/generic/row_blocks.h"
+#include "model/kernels/generic/softmax.h"
+#include "model/kernels/kernels.h"
+
+namespace platen::PLATEN_ISA {
+
+// Query rows that meet a block of keys while it is in the L2 cache.
+constexpr int kQueryTile = 192;
+
+// Online-softmax state of up to kRows query rows.
+template <int kRows>
+struct SoftmaxRows {
+  alignas(64) float q[kRows * kMaxHeadDim];    // [rows][Products::Depth], scaled
+  alignas(64) float out[kRows * kMaxHeadDim];  // [rows][v_stride], not yet divided
+  alignas(64) float sum[kRows * 16];           // [rows][16] partial sums
+  float max[kRows];
+
+  // Rows [first, first + rows) of a job, before their first key.
+  template <class Products>
+  PLATEN_INLINE void Begin(const AttentionJob& job, int first, int rows) {
+    const int depth = Products::Depth(job);
+    const F32x16 scale = Set1(job.scale * kLog2E);
+    for (int r = 0; r < rows; ++r) {
+      const float* x = job.q[first + r];
+      for (int i = 0; i < depth * Products::kValuesPerFloat; i += 16) {
+        const F32x16 scaled = Mul(LoadFirst(x + i, job.head_dim - i), scale);
+        Products::PutQuery(scaled, i, depth, q + r * depth);
+      }
+      max[r] = kLowest;
+      Store(Set1(0.0F), sum + r * 16);
+    }
+    for (int i = 0; i < rows * job.v_stride; i += 16) Store(Set1(0.0F), out + i);
+  }
+
+  // Writes their results.
+  PLATEN_INLINE void End(const AttentionJob& job, int first, int rows) const {
+    for (int r = 0; r < rows; ++r) {
+      const F32x16 inverse = Set1(1.0F / ReduceAdd(Load(sum + r * 16)));
+      for (int i = 0; i < job.head_dim; i += 16) {
+        StoreFirst(Mul(Load(out + r * job.v_stride + i), inverse), job.out[first + r] + i,
+                   job.head_dim - i);
+      }
+    }
+  }
+};
+
+struct AttentionTile {
+  SoftmaxRows<kQueryTile> state;
+  alignas(64) float p[kTileRows * kKeySplit];  // scores, then probabilities, of one row block
+  float rescale[kTileRows];                    // of one row block
+};
+
+// Takes the scores p of `visible` keys into a row's maximum; what the row has so far is to be
+// multiplied by *rescale.
+PLATEN_INLINE void RaiseMax(const float* p, int visible, float* max, float* rescale) {
+  const float block_max = LargestScore(p, visible);
+  const float new_max = block_max > *max ? block_max : *max;
+  StoreFirst(Exp2(Set1(*max - new_max)), rescale, 1);
+  *max = new_max;
+}
+
+// Turns the scores p of `visible` keys into probabilities, 0 up to `count` and on to a multiple of
+// 32, and adds them to the row's partial sums.
+template <class Products>
+PLATEN_INLINE void Probabilities(float* p, int visible, int count, float row_max, float rescale,
+                                 float* sums) {
+  const F32x16 max = Set1(row_max);
+  F32x16 sum = Mul(Load(sums), Set1(rescale));
+  int i = 0;
+  for (; i + 16 <= visible; i += 16) {
+    const F32x16 e = Exp2(Sub(Load(p + i), max));
+    Products::PutProbabilities(e, i, p);
+    sum = Add(sum, e);
+  }
+  for (; i < (count + 31) / 32 * 32; i += 16) {
+    const F32x16 e = KeepFirst(Exp2(Sub(Load(p + i), max)), visible - i, 0.0F);
+    Products::PutProbabilities(e, i, p);
+    sum = Add(sum, e);
+  }
+  Store(sum, sums);
+}
+
+// How many of keys [first, first + count) a row with this context sees.
+PLATEN_INLINE int Visible(int context, int first, int count) {
+  const int seen = context - first;
+  return seen < 0 ? 0 : seen < count ? seen : count;
+}
+
+// Keys [first, first + count) of a split for rows [row, row + rows) of the tile: scores, softmax,
+// weighted values.
+template <class Products>
+PLATEN_INLINE void AttendSplit(const AttentionJob& job, AttentionTile& t, const int32_t* context,
+                               int row, int rows, int first, int count) {
+  const int depth = Products::Depth(job);
+  SoftmaxRows<kQueryTile>& state = t.state;
+  const int first_page = first / job.page_tokens;
+  const SplitPages split = {job.k_pages + first_page, row == 0 ? job.v_pages + first_page : nullptr,
+                            (count + job.page_tokens - 1) / job.page_tokens, job.page_tokens,
+                            depth};
+  Products::Scores(rows, state.q + row * depth, split, t.p);
+  int visible[kTileRows];
+  for (int r = 0; r < rows; ++r) {
+    visible[r] = Visible(context[row + r], first, count);
+    t.rescale[r] = 1.0F;
+    if (visible[r] > 0) {
+      RaiseMax(t.p + r * kKeySplit, visible[r], state.max + row + r, t.rescale + r);
+    }
+  }
+  for (int r = 0; r < rows; ++r) {
+    Probabilities<Products>(t.p + r * kKeySplit, visible[r], count, state.max[row + r],
+                            t.rescale[r], state.sum + (row + r) * 16);
+  }
+  const PagedRows values = {job.v_pages + first_page, job.page_tokens, job.v_stride, count};
+  Products::Weigh(rows, t.p, values, t.rescale, state.out + row * job.v_stride);
+}
+
+// Largest context of rows [row, row + rows).
+PLATEN_INLINE int LongestContext(const int32_t* context, int row, int rows) {
+  int longest = 0;
+  for (int r = row; r < row + rows; ++r) longest = context[r] > longest ? context[r] : longest;
+  return longest;
+}
+
+template <class Products>
+void AttendTile(const AttentionJob& job, int first_row, int rows) {
+  AttentionTile t;
+  const int32_t* context = job.context + first_row;
+  t.state.Begin<Products>(job, first_row, rows);
+  const int longest = LongestContext(context, 0, rows);
+  const int blocks = BlockCount(rows);
+  for (int first = 0; first < longest; first += kKeySplit) {
+    for (int i = 0; i < blocks; ++i) {
+      const int row = BlockStart(rows, blocks, i);
+      const int block_rows = BlockStart(rows, blocks, i + 1) - row;
+      const int left = LongestContext(context, row, block_rows) - first;
+      if (left <= 0) continue;
+      AttendSplit<Products>(job, t, context, row, block_rows, first,
+                            left < kKeySplit ? left : kKeySplit);
+    }
+  }
+  t.state.End(job, first_row, rows);
+}
+
+template <class Products>
+void AttendTiles(const AttentionJob& job) {
+  for (int first = 0; first < job.rows; first += kQueryTile) {
+    const int left = job.rows - first;
+    AttendTile<Products>(job, first, left < kQueryTile ? left : kQueryTile);
+  }
+}
+
+inline void Attention(const AttentionJob& job) {
+  if (job.type == KvType::kF32) {
+    AttendTiles<F32Products<F32Page>>(job);
+  } else {
+    AttendTiles<F32Products<Bf16Page>>(job);
+  }
+}
+
+}  // namespace platen::PLATEN_ISA

@@ -1,0 +1,180 @@
+// 16 float lanes as an array: the meaning of every operation.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "model/kernels/generic/isa.h"
+#include "model/kernels/kernels.h"
+
+namespace platen::PLATEN_ISA {
+
+struct F32x16 {
+  float v[16];
+};
+
+template <class F>
+inline F32x16 Map(F f) {
+  F32x16 r;
+  for (int i = 0; i < 16; ++i) r.v[i] = f(i);
+  return r;
+}
+
+inline F32x16 Set1(float x) {
+  return Map([&](int) { return x; });
+}
+inline F32x16 Load(const float* p) {
+  return Map([&](int i) { return p[i]; });
+}
+// First `n` lanes from p, the others 0; n may exceed 16.
+inline F32x16 LoadFirst(const float* p, int n) {
+  return Map([&](int i) { return i < n ? p[i] : 0.0F; });
+}
+// Sixteen pairs of bf16, one in every lane, the first in the lower half.
+inline F32x16 LoadPairs(const void* p) {
+  F32x16 pairs;
+  std::memcpy(pairs.v, p, sizeof(pairs.v));
+  return pairs;
+}
+// The first and the second of every pair, widened.
+inline F32x16 FirstOfPairs(F32x16 pairs) {
+  return Map(
+      [&](int i) { return std::bit_cast<float>(std::bit_cast<uint32_t>(pairs.v[i]) << 16); });
+}
+inline F32x16 SecondOfPairs(F32x16 pairs) {
+  return Map([&](int i) {
+    return std::bit_cast<float>(std::bit_cast<uint32_t>(pairs.v[i]) & 0xFFFF0000U);
+  });
+}
+inline void Store(F32x16 a, float* p) {
+  for (int i = 0; i < 16; ++i) p[i] = a.v[i];
+}
+// First `n` lanes to p; n may exceed 16.
+inline void StoreFirst(F32x16 a, float* p, int n) {
+  for (int i = 0; i < 16 && i < n; ++i) p[i] = a.v[i];
+}
+// First `n` lanes of a, the others `other`.
+inline F32x16 KeepFirst(F32x16 a, int n, float other) {
+  return Map([&](int i) { return i < n ? a.v[i] : other; });
+}
+inline F32x16 Add(F32x16 a, F32x16 b) {
+  return Map([&](int i) { return a.v[i] + b.v[i]; });
+}
+inline F32x16 Sub(F32x16 a, F32x16 b) {
+  return Map([&](int i) { return a.v[i] - b.v[i]; });
+}
+inline F32x16 Mul(F32x16 a, F32x16 b) {
+  return Map([&](int i) { return a.v[i] * b.v[i]; });
+}
+inline F32x16 Div(F32x16 a, F32x16 b) {
+  return Map([&](int i) { return a.v[i] / b.v[i]; });
+}
+// a * b + c, rounded once.
+inline F32x16 Fma(F32x16 a, F32x16 b, F32x16 c) {
+  return Map([&](int i) { return std::fma(a.v[i], b.v[i], c.v[i]); });
+}
+// sum = a * b + sum
+inline void AddProduct(F32x16 a, F32x16 b, F32x16& sum) { sum = Fma(a, b, sum); }
+// a > b ? a : b
+inline F32x16 Max(F32x16 a, F32x16 b) {
+  return Map([&](int i) { return a.v[i] > b.v[i] ? a.v[i] : b.v[i]; });
+}
+// a < b ? a : b
+inline F32x16 Min(F32x16 a, F32x16 b) {
+  return Map([&](int i) { return a.v[i] < b.v[i] ? a.v[i] : b.v[i]; });
+}
+// Nearest integer, ties to even; |a| < 2^22.
+inline F32x16 Round(F32x16 a) {
+  return Map([&](int i) { return std::nearbyint(a.v[i]); });
+}
+// 2^a for integral a in [-126, 127].
+inline F32x16 Pow2(F32x16 a) {
+  return Map(
+      [&](int i) { return std::bit_cast<float>((static_cast<int32_t>(a.v[i]) + 127) << 23); });
+}
+// a * 2^n for shifted = n + kRoundingShift; a and the result normal.
+inline F32x16 AddToExponent(F32x16 a, F32x16 shifted) {
+  return Map([&](int i) {
+    const uint32_t n = std::bit_cast<uint32_t>(shifted.v[i]) << 23;
+    return std::bit_cast<float>(std::bit_cast<uint32_t>(a.v[i]) + n);
+  });
+}
+// 1 / a within 13 %, for a in [2^-120, 2^120]: the exponent negated, the mantissa mirrored.
+inline F32x16 GuessReciprocal(F32x16 a) {
+  return Map(
+      [&](int i) { return std::bit_cast<float>(0x7EF127EAU - std::bit_cast<uint32_t>(a.v[i])); });
+}
+// a as bf16, nearest even; below kLeastBf16 in magnitude, and NaN: 0.
+inline F32x16 RoundToBf16(F32x16 a) {
+  return Map([&](int i) {
+    const auto bits = std::bit_cast<uint32_t>(a.v[i]);
+    const bool large = std::fabs(a.v[i]) >= kLeastBf16;
+    return std::bit_cast<float>(large ? (bits + 0x7FFFU + (bits >> 16 & 1U)) & 0xFFFF0000U : 0U);
+  });
+}
+// The same as 16 bits each, but a NaN stays one.
+inline void StoreBf16(F32x16 a, uint16_t* p) {
+  const F32x16 rounded = RoundToBf16(a);
+  for (int i = 0; i < 16; ++i) {
+    const uint32_t bits = std::isnan(a.v[i]) ? std::bit_cast<uint32_t>(a.v[i]) | 0x00400000U
+                                             : std::bit_cast<uint32_t>(rounded.v[i]);
+    p[i] = static_cast<uint16_t>(bits >> 16);
+  }
+}
+// Swaps the two lanes of every pair (2i, 2i + 1).
+inline F32x16 SwapPairs(F32x16 a) {
+  return Map([&](int i) { return a.v[i ^ 1]; });
+}
+// Fixed tree: lanes i and i + 8, then + 4, + 2, + 1.
+inline float ReduceAdd(F32x16 a) {
+  for (int width = 8; width > 0; width /= 2) {
+    for (int i = 0; i < width; ++i) a.v[i] = a.v[i] + a.v[i + width];
+  }
+  return a.v[0];
+}
+inline float ReduceMax(F32x16 a) {
+  for (int width = 8; width > 0; width /= 2) {
+    for (int i = 0; i < width; ++i) a.v[i] = a.v[i] > a.v[i + width] ? a.v[i] : a.v[i + width];
+  }
+  return a.v[0];
+}
+
+constexpr int kTileRows = 4;     // rows of a GEMM tile
+constexpr int kTileVectors = 1;  // 16-column vectors of a GEMM tile
+
+// ------------------------------------------------------------------------------------- int8
+
+inline F32x16 ConvertInt32(const int32_t* p) {
+  return Map([&](int i) { return static_cast<float>(p[i]); });
+}
+// The larger of max and |a|, ordered like the bits: a NaN is larger than infinity.
+inline F32x16 MaxMagnitude(F32x16 max, F32x16 a) {
+  return Map([&](int i) {
+    const uint32_t bits = std::bit_cast<uint32_t>(a.v[i]) & 0x7FFFFFFFU;
+    return bits > std::bit_cast<uint32_t>(max.v[i]) ? std::bit_cast<float>(bits) : max.v[i];
+  });
+}
+inline float LargestMagnitude(F32x16 a) {
+  float largest = 0.0F;
+  for (int i = 0; i < 16; ++i) {
+    if (std::bit_cast<uint32_t>(a.v[i]) > std::bit_cast<uint32_t>(largest)) largest = a.v[i];
+  }
+  return largest;
+}
+// Nearest integers, ties to even, of the 64 lanes; |a| < 127.5.
+inline void StoreInt8(const F32x16 (&a)[4], int8_t* p) {
+  for (int i = 0; i < 64; ++i) p[i] = static_cast<int8_t>(std::nearbyint(a[i / 16].v[i % 16]));
+}
+inline void StoreInt8First(F32x16 a, int8_t* p, int n) {
+  for (int i = 0; i < 16 && i < n; ++i) p[i] = static_cast<int8_t>(std::nearbyint(a.v[i]));
+}
+// Sum of n values, a multiple of 64.
+inline int32_t SumInt8(const int8_t* p, int n) {
+  int32_t sum = 0;
+  for (int i = 0; i < n; ++i) sum += p[i];
+  return sum;
+}
+
+}  // namespace platen::PLATEN_ISA

@@ -1,0 +1,83 @@
+// Sums of int8 products for CPUs without VNNI: bytes are widened to 16 bits and multiplied by
+// vpmaddwd. (vpmaddubsw on the bytes would saturate.)
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "model/kernels/generic/lanes.h"
+#include "model/kernels/generic/unroll.h"
+#include "model/kernels/kernels.h"
+#include "model/kernels/x86/prefetch_streams.h"
+
+namespace platen::PLATEN_ISA {
+
+constexpr int kWideK = 512;       // k of activations that are widened at a time
+constexpr int kSliceVectors = 2;  // of weights
+constexpr int kSliceColumns = kSliceVectors * kWideIntColumns;
+
+// Adds to dots[MR][kSliceColumns] the products of a slice of a panel's columns; a: [MR][kWideK].
+template <int MR>
+[[gnu::noinline]] void MaddColumns(const int16_t* a, const uint8_t* slice, int k4,
+                                   const WeightStream& stream, int32_t* dots) {
+  WideInt acc[MR][kSliceVectors];  // two partial sums (k0 + k1, k2 + k3) for each column
+  Unroll<MR>([&](auto r) __attribute__((always_inline)) { acc[r][0] = acc[r][1] = WideInt{}; });
+  ForTurns(
+      k4, stream, [&](int i) __attribute__((always_inline)) {
+        const uint8_t* w = slice + static_cast<ptrdiff_t>(i) * kPanelColumns * 4;
+        const WideInt w0 = WidenWeights(w);
+        const WideInt w1 = WidenWeights(w + kWideIntColumns * 4);
+        Unroll<MR>([&](auto r) __attribute__((always_inline)) {
+          int64_t four;
+          __builtin_memcpy(&four, a + r * kWideK + i * 4, sizeof(four));
+          const WideInt x = BroadcastFour(four);
+          DotPairs(acc[r][0], w0, x);
+          DotPairs(acc[r][1], w1, x);
+        });
+      });
+  Unroll<MR>([&](auto r) __attribute__((always_inline)) {
+    AddColumns(acc[r][0], acc[r][1], dots + r * kPanelColumns);
+  });
+}
+
+PLATEN_INLINE void Widen(const int8_t* a, int k, int16_t* out) {
+  int i = 0;
+  for (; i + 16 <= k; i += 16) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(a + i));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), _mm256_cvtepi8_epi16(bytes));
+  }
+  for (; i < k; ++i) out[i] = a[i];
+}
+
+struct MaddDotProduct {
+  static constexpr int kRows = kMaddRows;
+
+  // dots[rows][64] = correction of the row + sum of a * u8 weight over k4 fours. As many weights
+  // that follow in memory are fetched meanwhile, as `fetch` says.
+  PLATEN_INLINE static void Group(int rows, const int8_t* a, ptrdiff_t a_stride,
+                                  const int32_t* corrections, int correction_stride,
+                                  const uint8_t* panel, int k4, WeightFetch fetch, int32_t* dots) {
+    alignas(64) int16_t wide[kRows * kWideK];
+    for (int r = 0; r < rows; ++r) {
+      for (int n = 0; n < kPanelColumns; ++n) {
+        dots[r * kPanelColumns + n] = corrections[r * correction_stride];
+      }
+    }
+    for (int begin = 0; begin < 4 * k4; begin += kWideK) {
+      const int k = 4 * k4 - begin < kWideK ? 4 * k4 - begin : kWideK;
+      for (int r = 0; r < rows; ++r) Widen(a + r * a_stride + begin, k, wide + r * kWideK);
+      const uint8_t* weights = panel + static_cast<ptrdiff_t>(begin) * kPanelColumns;
+      for (int n = 0; n < kPanelColumns; n += kSliceColumns) {
+        const WeightStream stream = StreamOf(fetch, weights, k, n / kSliceColumns);
+        WithIndex<kRows>(
+            rows, [&](auto count) __attribute__((always_inline)) {
+              MaddColumns<count>(wide, weights + n * 4, k / 4, stream, dots + n);
+            });
+      }
+    }
+  }
+};
+
+}  // namespace platen::PLATEN_ISA

@@ -1,0 +1,174 @@
+// 16 float lanes in one AVX-512 register; lane for lane equal to lanes_scalar.inc.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+#include "model/kernels/generic/isa.h"
+#include "model/kernels/kernels.h"
+
+namespace platen::PLATEN_ISA {
+
+struct F32x16 {
+  __m512 v;
+};
+
+PLATEN_INLINE __mmask16 FirstLanes(int n) {
+  return static_cast<__mmask16>(n >= 16 ? 0xFFFF : (1U << (n < 0 ? 0 : n)) - 1U);
+}
+PLATEN_INLINE F32x16 Set1(float x) { return {_mm512_set1_ps(x)}; }
+PLATEN_INLINE F32x16 Load(const float* p) { return {_mm512_loadu_ps(p)}; }
+PLATEN_INLINE F32x16 LoadFirst(const float* p, int n) {
+  if (n >= 16) return Load(p);
+  return {_mm512_maskz_loadu_ps(FirstLanes(n), p)};
+}
+PLATEN_INLINE F32x16 LoadPairs(const void* p) {
+  return {_mm512_castsi512_ps(_mm512_loadu_si512(p))};
+}
+PLATEN_INLINE F32x16 FirstOfPairs(F32x16 pairs) {
+  return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(pairs.v), 16))};
+}
+PLATEN_INLINE F32x16 SecondOfPairs(F32x16 pairs) {
+  const __m512i upper = _mm512_set1_epi32(-65536);
+  return {_mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(pairs.v), upper))};
+}
+PLATEN_INLINE void Store(F32x16 a, float* p) { _mm512_storeu_ps(p, a.v); }
+// Whole vectors without a mask: what a masked store wrote cannot be read before it is in the cache,
+// and on Zen 4 such a store takes long by itself.
+PLATEN_INLINE void StoreFirst(F32x16 a, float* p, int n) {
+  if (n >= 16) return Store(a, p);
+  _mm512_mask_storeu_ps(p, FirstLanes(n), a.v);
+}
+PLATEN_INLINE F32x16 KeepFirst(F32x16 a, int n, float other) {
+  return {_mm512_mask_blend_ps(FirstLanes(n), _mm512_set1_ps(other), a.v)};
+}
+PLATEN_INLINE F32x16 Add(F32x16 a, F32x16 b) { return {_mm512_add_ps(a.v, b.v)}; }
+PLATEN_INLINE F32x16 Sub(F32x16 a, F32x16 b) { return {_mm512_sub_ps(a.v, b.v)}; }
+PLATEN_INLINE F32x16 Mul(F32x16 a, F32x16 b) { return {_mm512_mul_ps(a.v, b.v)}; }
+PLATEN_INLINE F32x16 Div(F32x16 a, F32x16 b) { return {_mm512_div_ps(a.v, b.v)}; }
+PLATEN_INLINE F32x16 Fma(F32x16 a, F32x16 b, F32x16 c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
+// sum = a * b + sum. In assembly, because GCC 12 adds to the register of a or b instead, moves the
+// sums from register to register and spills some.
+PLATEN_INLINE void AddProduct(F32x16 a, F32x16 b, F32x16& sum) {
+  asm("vfmadd231ps %2, %1, %0" : "+v"(sum.v) : "v"(a.v), "v"(b.v));
+}
+PLATEN_INLINE F32x16 Max(F32x16 a, F32x16 b) { return {_mm512_max_ps(a.v, b.v)}; }
+PLATEN_INLINE F32x16 Min(F32x16 a, F32x16 b) { return {_mm512_min_ps(a.v, b.v)}; }
+PLATEN_INLINE F32x16 Round(F32x16 a) {
+  return {_mm512_roundscale_ps(a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)};
+}
+PLATEN_INLINE F32x16 Pow2(F32x16 a) {
+  const __m512i n = _mm512_add_epi32(_mm512_cvttps_epi32(a.v), _mm512_set1_epi32(127));
+  return {_mm512_castsi512_ps(_mm512_slli_epi32(n, 23))};
+}
+PLATEN_INLINE F32x16 AddToExponent(F32x16 a, F32x16 shifted) {
+  const __m512i n = _mm512_slli_epi32(_mm512_castps_si512(shifted.v), 23);
+  return {_mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(a.v), n))};
+}
+PLATEN_INLINE F32x16 GuessReciprocal(F32x16 a) {
+  const __m512i mirror = _mm512_set1_epi32(0x7EF127EA);
+  return {_mm512_castsi512_ps(_mm512_sub_epi32(mirror, _mm512_castps_si512(a.v)))};
+}
+// The upper half rounded to nearest even; the lower half is what is left of it.
+PLATEN_INLINE __m512i RoundUpperHalf(__m512i bits) {
+  const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+  return _mm512_add_epi32(_mm512_add_epi32(bits, odd), _mm512_set1_epi32(0x7FFF));
+}
+PLATEN_INLINE F32x16 RoundToBf16(F32x16 a) {
+  const __m512i up = RoundUpperHalf(_mm512_castps_si512(a.v));
+  const __mmask16 large =
+      _mm512_cmp_ps_mask(_mm512_abs_ps(a.v), _mm512_set1_ps(kLeastBf16), _CMP_GE_OQ);
+  return {_mm512_castsi512_ps(_mm512_maskz_and_epi32(large, up, _mm512_set1_epi32(-65536)))};
+}
+PLATEN_INLINE void StoreBf16(F32x16 a, uint16_t* p) {
+  const __m512i bits = _mm512_castps_si512(a.v);
+  const __mmask16 nan = _mm512_cmp_ps_mask(a.v, a.v, _CMP_UNORD_Q);
+  const __m512i kept =
+      _mm512_mask_or_epi32(RoundUpperHalf(bits), nan, bits, _mm512_set1_epi32(0x00400000));
+  const __mmask16 large =
+      _mm512_cmp_ps_mask(_mm512_abs_ps(a.v), _mm512_set1_ps(kLeastBf16), _CMP_NLT_UQ);
+  const __m256i halves = _mm512_cvtepi32_epi16(_mm512_maskz_srli_epi32(large, kept, 16));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), halves);
+}
+PLATEN_INLINE F32x16 SwapPairs(F32x16 a) { return {_mm512_permute_ps(a.v, 0xB1)}; }
+
+PLATEN_INLINE __m256 UpperHalf(__m512 a) {
+  return _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(a), 1));
+}
+PLATEN_INLINE float ReduceAdd(F32x16 a) {
+  const __m256 r8 = _mm256_add_ps(_mm512_castps512_ps256(a.v), UpperHalf(a.v));
+  const __m128 r4 = _mm_add_ps(_mm256_castps256_ps128(r8), _mm256_extractf128_ps(r8, 1));
+  const __m128 r2 = _mm_add_ps(r4, _mm_movehl_ps(r4, r4));
+  return _mm_cvtss_f32(_mm_add_ss(r2, _mm_movehdup_ps(r2)));
+}
+PLATEN_INLINE float ReduceMax(F32x16 a) {
+  const __m256 r8 = _mm256_max_ps(_mm512_castps512_ps256(a.v), UpperHalf(a.v));
+  const __m128 r4 = _mm_max_ps(_mm256_castps256_ps128(r8), _mm256_extractf128_ps(r8, 1));
+  const __m128 r2 = _mm_max_ps(r4, _mm_movehl_ps(r4, r4));
+  return _mm_cvtss_f32(_mm_max_ss(r2, _mm_movehdup_ps(r2)));
+}
+
+constexpr int kTileRows = 6;  // 6 x 4 = 24 accumulators of 32 registers
+constexpr int kTileVectors = 4;
+
+// ------------------------------------------------------------------------------------- int8
+
+PLATEN_INLINE F32x16 ConvertInt32(const int32_t* p) {
+  return {_mm512_cvtepi32_ps(_mm512_loadu_si512(p))};
+}
+PLATEN_INLINE F32x16 MaxMagnitude(F32x16 max, F32x16 a) {
+  const __m512i bits = _mm512_and_si512(_mm512_castps_si512(a.v), _mm512_set1_epi32(0x7FFFFFFF));
+  return {_mm512_castsi512_ps(_mm512_max_epu32(_mm512_castps_si512(max.v), bits))};
+}
+PLATEN_INLINE float LargestMagnitude(F32x16 a) {
+  const __m512i largest =
+      _mm512_set1_epi32(static_cast<int>(_mm512_reduce_max_epu32(_mm512_castps_si512(a.v))));
+  return _mm512_cvtss_f32(_mm512_castsi512_ps(largest));
+}
+PLATEN_INLINE void StoreInt8(const F32x16 (&a)[4], int8_t* p) {
+  const __m512i low = _mm512_packs_epi32(_mm512_cvtps_epi32(a[0].v), _mm512_cvtps_epi32(a[1].v));
+  const __m512i high = _mm512_packs_epi32(_mm512_cvtps_epi32(a[2].v), _mm512_cvtps_epi32(a[3].v));
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  _mm512_storeu_si512(p, _mm512_permutexvar_epi32(order, _mm512_packs_epi16(low, high)));
+}
+PLATEN_INLINE void StoreInt8First(F32x16 a, int8_t* p, int n) {
+  _mm512_mask_cvtepi32_storeu_epi8(p, FirstLanes(n), _mm512_cvtps_epi32(a.v));
+}
+PLATEN_INLINE int32_t SumInt8(const int8_t* p, int n) {
+  const __m512i zero = _mm512_setzero_si512();
+  __m512i sum = zero;
+  for (int i = 0; i < n; i += 64) {
+    const __m512i shifted = _mm512_xor_si512(_mm512_loadu_si512(p + i), _mm512_set1_epi8(-128));
+    sum = _mm512_add_epi64(sum, _mm512_sad_epu8(shifted, zero));
+  }
+  return static_cast<int32_t>(_mm512_reduce_add_epi64(sum)) - 128 * n;
+}
+
+// 32 integers of 16 bits: four k of eight columns. For CPUs without VNNI.
+using WideInt = __m512i;
+constexpr int kWideIntColumns = 8;
+constexpr int kMaddRows = 12;  // 24 accumulators of 32 registers
+
+PLATEN_INLINE WideInt WidenWeights(const uint8_t* p) {
+  return _mm512_cvtepu8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+}
+PLATEN_INLINE WideInt BroadcastFour(int64_t four) { return _mm512_set1_epi64(four); }
+// acc += sums of pairs of w * a. In assembly, as on AVX2.
+PLATEN_INLINE void DotPairs(WideInt& acc, WideInt w, WideInt a) {
+  WideInt products;
+  asm volatile("vpmaddwd %3, %2, %1\n\tvpaddd %1, %0, %0"
+               : "+v"(acc), "=&v"(products)
+               : "v"(w), "v"(a));
+}
+// Adds the sums of 2 x kWideIntColumns columns to `out`, which is aligned.
+PLATEN_INLINE void AddColumns(WideInt first, WideInt second, int32_t* out) {
+  const auto columns = [](WideInt pairs) {
+    return _mm512_cvtepi64_epi32(_mm512_add_epi32(pairs, _mm512_srli_epi64(pairs, 32)));
+  };
+  const __m512i sums =
+      _mm512_inserti64x4(_mm512_castsi256_si512(columns(first)), columns(second), 1);
+  _mm512_store_si512(out, _mm512_add_epi32(_mm512_load_si512(out), sums));
+}
+
+}  // namespace platen::PLATEN_ISA
