@@ -1,6 +1,5 @@
 #include "bench/peaks.h"
 
-#include <cpuid.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <thread>
 
 #include "bench/spread.h"
+#include "model/kernels/cpu_features.h"
 #include "model/kernels/kernels.h"
 #include "model/support/clock.h"
 
@@ -51,8 +51,10 @@ using Read = uint64_t (*)(const uint8_t* memory, size_t bytes);
 
 // Ways to read; the fastest counts.
 std::vector<Read> Reads() {
-  if (!__builtin_cpu_supports("avx2")) return {ReadPlain};
-  return {ReadOneStream256, ReadFourStreams256};
+#if defined(PLATEN_X86_KERNELS)
+  if (DetectCpuFeatures().avx2) return {ReadOneStream256, ReadFourStreams256};
+#endif
+  return {ReadPlain};
 }
 
 double ReadRate(Read read, const uint8_t* memory) {
@@ -62,16 +64,13 @@ double ReadRate(Read read, const uint8_t* memory) {
   return static_cast<double>(kMeterBytes) / SecondsSince(start_ns);
 }
 
-bool CpuHasAmxBf16() {
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d >> 22 & 1) != 0;
-}
-
 using PeakLoop = double (*)(int runs);
 struct Unit {
   const char* instruction = "";
   PeakLoop loop = nullptr;
 };
+
+#if defined(PLATEN_X86_KERNELS)
 
 Unit Int8Unit(const std::string& table) {
   if (table == "amx") return {"tdpbsud", AmxPeak};
@@ -89,12 +88,20 @@ Unit F32Unit(const std::string& table) {
 }
 
 Unit Bf16Unit(const std::string& table) {
-  if (table == "amx" && CpuHasAmxBf16()) return {"tdpbf16ps", AmxBf16Peak};
-  if ((table == "amx" || table.starts_with("avx512")) && __builtin_cpu_supports("avx512bf16")) {
+  if (table == "amx" && DetectCpuFeatures().amx_bf16) return {"tdpbf16ps", AmxBf16Peak};
+  if ((table == "amx" || table.starts_with("avx512")) && DetectCpuFeatures().avx512_bf16) {
     return {"vdpbf16ps 512", Bf16DotPeak};
   }
   return {};
 }
+
+#else
+
+Unit Int8Unit(const std::string&) { return {"scalar", MultiplyAddScalarPeak}; }
+Unit F32Unit(const std::string&) { return {"scalar", MultiplyAddScalarPeak}; }
+Unit Bf16Unit(const std::string&) { return {}; }
+
+#endif
 
 double Gops(const Unit& unit, int threads) {
   if (unit.loop == nullptr) return 0;
@@ -112,7 +119,7 @@ double MultiplyAddScalarPeak(int runs) {
     for (int i = 0; i < kIterations; ++i) {
       for (double& a : acc) a = a * 0.5 + 1.0;
     }
-    for (double& a : acc) asm volatile("" : "+x"(a));
+    asm volatile("" : : "r"(acc) : "memory");
     best = std::max(best, 16.0 * kIterations / SecondsSince(start_ns));
   }
   return best;
@@ -161,10 +168,12 @@ double MeasurePeakNow(const std::string& table_name, bool int8) {
 }
 
 std::optional<bool> NeighbourIsBusy() {
+#if defined(PLATEN_X86_KERNELS)
   constexpr int kRuns = 2;
   constexpr double kSlower = 2;  // 1.1 or 4, hardly ever between
-  if (FindKernels("amx") == nullptr) return std::nullopt;
-  return AmxPeak(kRuns) > kSlower * AmxLoadingPeak(kRuns);
+  if (FindKernels("amx") != nullptr) return AmxPeak(kRuns) > kSlower * AmxLoadingPeak(kRuns);
+#endif
+  return std::nullopt;
 }
 
 Peaks MedianOf(const std::vector<Peaks>& peaks) {

@@ -13,7 +13,7 @@ Model::Model(std::unique_ptr<const Snapshot> snapshot, const KernelTable& kernel
       kernels_(kernels),
       precision_(precision),
       vision_attention_(vision_attention),
-      parts_(snapshot_->architecture->Build(kernels, vision_attention)) {
+      parts_(snapshot_->architecture->Build(kernels_, vision_attention)) {
   parts_.modules.SetGroupSizes(snapshot_->quantization);
   loaded_ = LoadWeights({parts_.modules, snapshot_->checkpoint, precision}, packing);
 }

@@ -39,7 +39,7 @@ class Model {
 
  private:
   std::unique_ptr<const Snapshot> snapshot_;
-  const KernelTable& kernels_;
+  const KernelTable kernels_;
   Precision precision_;
   VisionAttention vision_attention_;
   ModelParts parts_;

@@ -1,70 +1,95 @@
-#include <cpuid.h>
-
 #include <algorithm>
 #include <cstring>
 #include <iterator>
 
+#include "model/kernels/cpu_features.h"
+#include "model/kernels/gemm_schedule.h"
 #include "model/kernels/kernels.h"
+#include "model/kernels/tables.h"
 
 namespace platen {
-
-extern const KernelTable kScalarKernels;
-KernelTable MakeAvx2Kernels();
-KernelTable MakeAvx512Kernels();
-KernelTable MakeAvx512VnniKernels();
-KernelTable MakeAvxVnniKernels();
-KernelTable MakeAmxKernels();
-bool CpuHasAmxInt8();
-
 namespace {
 
-bool CpuHasAvx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
-bool CpuHasAvx512() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-}
-bool CpuHasAvxVnni() {
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  return CpuHasAvx2() && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a >> 4 & 1) != 0;
-}
-bool CpuHasAvx512Vnni() { return CpuHasAvx512() && __builtin_cpu_supports("avx512vnni"); }
+bool Always(const CpuFeatures&) { return true; }
+const KernelTable& Scalar() { return kScalarKernels; }
 
-bool Always() { return true; }
-bool CpuHasAmx() { return CpuHasAvx512Vnni() && CpuHasAmxInt8(); }  // what it does not take up
+#if defined(PLATEN_X86_KERNELS)
 
-// A table made at its first use.
-template <KernelTable (*kMake)()>
-const KernelTable& Made() {
-  static const KernelTable table = kMake();
+bool HasAvx2(const CpuFeatures& cpu) { return cpu.avx2 && cpu.fma; }
+bool HasAvxVnni(const CpuFeatures& cpu) { return HasAvx2(cpu) && cpu.avx_vnni; }
+bool HasAvx512(const CpuFeatures& cpu) {
+  return cpu.avx512f && cpu.avx512dq && cpu.avx512bw && cpu.avx512vl && cpu.fma;
+}
+bool HasAvx512Vnni(const CpuFeatures& cpu) { return HasAvx512(cpu) && cpu.avx512_vnni; }
+bool HasAmx(const CpuFeatures& cpu) {
+  return HasAvx512Vnni(cpu) && cpu.amx_int8 && RequestAmxPermission();
+}
+
+// `table` under another name and with another int8 product.
+KernelTable With(KernelTable table, const char* name, const GemmSchedules& schedules) {
+  table.name = name;
+  table.schedules = schedules;
+  return WithSchedule(table, 0);
+}
+
+const KernelTable& Avx2() { return kAvx2Kernels; }
+const KernelTable& AvxVnni() {
+  static const KernelTable table = With(kAvx2Kernels, "avx-vnni", kAvxVnniSchedules);
   return table;
 }
-const KernelTable& Scalar() { return kScalarKernels; }
+const KernelTable& Avx512() {
+  static const KernelTable table = [] {
+    KernelTable made = kAvx512Kernels;
+    if (DetectCpuFeatures().avx512_bf16) made.attention_bf16_dot = AttentionBf16DotAvx512;
+    return made;
+  }();
+  return table;
+}
+const KernelTable& Avx512Vnni() {
+  static const KernelTable table = With(Avx512(), "avx512-vnni", kAvx512VnniSchedules);
+  return table;
+}
+const KernelTable& Amx() {
+  static const KernelTable table = [] {
+    KernelTable made = With(Avx512(), "amx", kAmxSchedules);
+    const CpuFeatures cpu = DetectCpuFeatures();
+    if (cpu.amx_bf16 && cpu.avx512_bf16) made.attention_bf16 = AttentionBf16Amx;
+    return made;
+  }();
+  return table;
+}
+
+#endif
 
 struct Entry {
   const char* name;
-  bool (*can_run)();
+  bool (*can_run)(const CpuFeatures& cpu);
   const KernelTable& (*table)();
 };
-// Best first.
-constexpr Entry kEntries[] = {{"amx", CpuHasAmx, Made<MakeAmxKernels>},
-                              {"avx512-vnni", CpuHasAvx512Vnni, Made<MakeAvx512VnniKernels>},
-                              {"avx-vnni", CpuHasAvxVnni, Made<MakeAvxVnniKernels>},
-                              {"avx512", CpuHasAvx512, Made<MakeAvx512Kernels>},
-                              {"avx2", CpuHasAvx2, Made<MakeAvx2Kernels>},
-                              {"scalar", Always, Scalar}};
-static_assert(std::size(kEntries) == std::size(kKernelNames));
+// In the order of kKernelNames.
+constexpr Entry kEntries[] = {
+#if defined(PLATEN_X86_KERNELS)
+    {"amx", HasAmx, Amx},
+    {"avx512-vnni", HasAvx512Vnni, Avx512Vnni},
+    {"avx-vnni", HasAvxVnni, AvxVnni},
+    {"avx512", HasAvx512, Avx512},
+    {"avx2", HasAvx2, Avx2},
+#endif
+    {"scalar", Always, Scalar}};
 
 }  // namespace
 
 const KernelTable& BestKernels() {
+  const CpuFeatures cpu = DetectCpuFeatures();
   return std::find_if(std::begin(kEntries), std::end(kEntries),
-                      [](const Entry& entry) { return entry.can_run(); })
+                      [&cpu](const Entry& entry) { return entry.can_run(cpu); })
       ->table();
 }
 
 const KernelTable* FindKernels(const char* name) {
   for (const Entry& entry : kEntries) {
-    if (std::strcmp(entry.name, name) == 0) return entry.can_run() ? &entry.table() : nullptr;
+    if (std::strcmp(entry.name, name) != 0) continue;
+    return entry.can_run(DetectCpuFeatures()) ? &entry.table() : nullptr;
   }
   return nullptr;
 }

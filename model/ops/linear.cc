@@ -191,7 +191,7 @@ GemmS8Job Linear::Int8Job(const QuantizedRows& x, int64_t first_row, int64_t row
   job.a_scales = x.scales.data() + first_row * groups;
   job.a_corrections = x.corrections.data() + first_row * groups;
   job.k_padded = static_cast<int>(shape_.k_padded());
-  job.group_k = shape_.group();
+  job.group_size = shape_.group();
   job.groups = static_cast<int>(groups);
   job.panels = reinterpret_cast<const uint8_t*>(Panel(first_panel));
   job.w_scales = arrays_.scales.data() + first_panel * groups * kPanelColumns;

@@ -1,12 +1,11 @@
 #include "apps/platen/cli/hardware.h"
 
-#include <cpuid.h>
-
 #include <algorithm>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
-#include "model/kernels/kernels.h"
+#include "model/kernels/cpu_features.h"
 #include "model/support/container_limits.h"
 
 namespace platen {
@@ -36,26 +35,24 @@ int64_t MemoryBytes(const std::string& key) {
 
 std::string CpuName() { return ProcValue("/proc/cpuinfo", "model name"); }
 
-std::vector<std::string> CpuFeatures() {
-  std::vector<std::string> features;
-  const auto add = [&features](bool present, const char* name) {
-    if (present) features.emplace_back(name);
-  };
-  add(__builtin_cpu_supports("avx2"), "avx2");
-  add(__builtin_cpu_supports("fma"), "fma");
-  add(__builtin_cpu_supports("avx512f"), "avx512f");
-  add(__builtin_cpu_supports("avx512bw"), "avx512bw");
-  add(__builtin_cpu_supports("avx512vl"), "avx512vl");
-  add(__builtin_cpu_supports("avx512vnni"), "avx512vnni");
-  add(__builtin_cpu_supports("avx512bf16"), "avx512bf16");
-  add(FindKernels("avx-vnni") != nullptr, "avx-vnni");
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) != 0) {
-    add((d >> 23 & 1) != 0, "avx512fp16");
-    add((d >> 22 & 1) != 0, "amx-bf16");
+std::vector<std::string> CpuFeatureNames() {
+  const CpuFeatures cpu = DetectCpuFeatures();
+  const std::pair<bool, const char*> all[] = {{cpu.avx2, "avx2"},
+                                              {cpu.fma, "fma"},
+                                              {cpu.avx512f, "avx512f"},
+                                              {cpu.avx512bw, "avx512bw"},
+                                              {cpu.avx512vl, "avx512vl"},
+                                              {cpu.avx512_vnni, "avx512vnni"},
+                                              {cpu.avx512_bf16, "avx512bf16"},
+                                              {cpu.avx_vnni, "avx-vnni"},
+                                              {cpu.avx512_fp16, "avx512fp16"},
+                                              {cpu.amx_bf16, "amx-bf16"},
+                                              {cpu.amx_int8, "amx-int8"}};
+  std::vector<std::string> names;
+  for (const auto& [present, name] : all) {
+    if (present) names.emplace_back(name);
   }
-  add(FindKernels("amx") != nullptr, "amx-int8");
-  return features;
+  return names;
 }
 
 int64_t TotalMemoryBytes() { return MemoryBytes("MemTotal"); }

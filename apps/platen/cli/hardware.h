@@ -7,8 +7,8 @@
 
 namespace platen {
 
-std::string CpuName();                   // as /proc/cpuinfo has it
-std::vector<std::string> CpuFeatures();  // of those the kernels know: "avx2", "fma", ...
+std::string CpuName();                       // as /proc/cpuinfo has it
+std::vector<std::string> CpuFeatureNames();  // of those the kernels know: "avx2", "fma", ...
 int64_t TotalMemoryBytes();
 int64_t AvailableMemoryBytes();
 int64_t UsableMemoryBytes();  // of this process: no more than its container may use

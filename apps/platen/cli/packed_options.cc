@@ -5,6 +5,7 @@
 
 #include "apps/platen/cli/log.h"
 #include "apps/platen/cli/model_options.h"
+#include "model/kernels/gemm_schedule.h"
 #include "model/support/hash.h"
 
 namespace platen {
@@ -86,9 +87,10 @@ PackingOptions PackingFrom(const Settings& settings, const std::string& model_di
 
 std::unique_ptr<Model> LoadModelFrom(const Settings& settings, const std::string& model_dir) {
   const Precision precision = PrecisionFrom(settings);
-  return std::make_unique<Model>(
-      std::make_unique<Snapshot>(LoadSnapshot(model_dir)), KernelsFrom(settings), precision,
-      PackingFrom(settings, model_dir, precision), VisionAttentionFrom(settings));
+  return std::make_unique<Model>(std::make_unique<Snapshot>(LoadSnapshot(model_dir)),
+                                 WithFastestSchedule(KernelsFrom(settings)), precision,
+                                 PackingFrom(settings, model_dir, precision),
+                                 VisionAttentionFrom(settings));
 }
 
 }  // namespace platen

@@ -28,6 +28,7 @@
 #include "bench/peaks.h"
 #include "model/checkpoint/packed_weights.h"
 #include "model/families/snapshot.h"
+#include "model/kernels/gemm_schedule.h"
 #include "model/kernels/kernels.h"
 #include "model/support/container_limits.h"
 #include "model/support/error.h"
@@ -89,14 +90,16 @@ std::string ContainerNote() {
 
 void PrintMachine() {
   Row("cpu", CpuName());
-  Row("features", Listed(CpuFeatures()));
+  Row("features", Listed(CpuFeatureNames()));
   std::vector<std::string> usable;
   for (const char* name : kKernelNames) {
     if (FindKernels(name) != nullptr) usable.emplace_back(name);
   }
-  Row("kernels", std::string(BestKernels().name) + " (usable: " + Listed(usable) + ")");
-  if (BestKernels().s8_orders[0].name != nullptr) {
-    Row("weights", std::string(BestKernels().s8_orders[0].name) + " (the faster of two ways here)");
+  const KernelTable kernels = WithFastestSchedule(BestKernels());
+  Row("kernels", std::string(kernels.name) + " (usable: " + Listed(usable) + ")");
+  if (kernels.schedules.count > 0) {
+    Row("int8 product", std::string(kernels.schedules.list[kernels.schedule].name) +
+                            " (the fastest of its schedules here)");
   }
   Row("threads", std::to_string(AvailableCpus()) + " by default (CPUs this process may use)");
   Row("memory", Gibibytes(TotalMemoryBytes()) + ", " + Gibibytes(AvailableMemoryBytes()) +

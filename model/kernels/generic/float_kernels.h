@@ -15,12 +15,14 @@
 
 namespace platen::PLATEN_ISA {
 
-// DotProduct: of the int8 product (generic/gemm_s8.h), here without fetching.
+// DotProduct: of the int8 product (generic/gemm_s8.h). The first of `schedules` is in use; without
+// any, the int8 product does not prefetch.
 template <class DotProduct>
-constexpr KernelTable FloatKernels(const char* name) {
+constexpr KernelTable FloatKernels(const char* name, const GemmSchedules& schedules = {}) {
+  const bool choice = schedules.count > 0;
   return {name,
           GemmF32,
-          GemmS8<DotProduct, WeightFetch::kNone>,
+          choice ? schedules.list[0].gemm_s8 : GemmS8<DotProduct, 0>,
           Attention,
           AttentionHeads,
           AttentionBf16,
@@ -34,8 +36,9 @@ constexpr KernelTable FloatKernels(const char* name) {
           RopeAdjacent,
           RopeHalf,
           Select,
-          {},
-          false};
+          schedules,
+          0,
+          choice && schedules.list[0].prefetch_streams == 1};
 }
 
 }  // namespace platen::PLATEN_ISA

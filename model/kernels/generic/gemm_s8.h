@@ -1,5 +1,5 @@
-// The int8 product around a sum over one group of k, which each instruction set brings: blocks of
-// rows, one panel and one group at a time.
+// The int8 product for instruction sets that bring a sum over one group of k (DotProduct): blocks
+// of rows, one panel and one group at a time. AVX-512 VNNI and AMX have their own loops.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,6 @@
 #include "model/kernels/generic/lanes.h"
 #include "model/kernels/generic/row_blocks.h"
 #include "model/kernels/kernels.h"
-#include "model/kernels/s8_order.h"
 
 namespace platen::PLATEN_ISA {
 
@@ -23,10 +22,11 @@ PLATEN_INLINE void AddScaledDots(const int32_t* dots, float a_scale, const float
   }
 }
 
-// DotProduct has kRows, the rows of a block, and
-//   Group(rows, a, a_stride, corrections, correction_stride, panel, k4, fetch, dots):
-// dots[rows][64] = correction of the row + sum of a * u8 weight over k4 fours of k.
-template <class DotProduct, WeightFetch kFetch>
+// DotProduct has kRows, the rows of a block, and a function
+//   Group(rows, a, a_stride, corrections, correction_stride, panel, k4, prefetch_streams, dots):
+// dots[rows][64] = correction of the row + sum of a * u8 weight over k4 fours of k. As many bytes
+// of weights that follow may be prefetched, in so many streams (0: not).
+template <class DotProduct, int kPrefetchStreams>
 void GemmS8(const GemmS8Job& job) {
   constexpr int kRows = DotProduct::kRows;
   alignas(64) float tile[kRows * kPanelColumns];
@@ -38,13 +38,14 @@ void GemmS8(const GemmS8Job& job) {
       const int first = BlockStart(job.rows, blocks, i);
       const int rows = BlockStart(job.rows, blocks, i + 1) - first;
       for (int g = 0; g < job.groups; ++g) {
-        const int begin = g * job.group_k;
-        const int end = begin + job.group_k < job.k_padded ? begin + job.group_k : job.k_padded;
+        const int begin = g * job.group_size;
+        const int end =
+            begin + job.group_size < job.k_padded ? begin + job.group_size : job.k_padded;
         const ptrdiff_t scales_at = static_cast<ptrdiff_t>(first) * job.groups + g;
         DotProduct::Group(rows, job.a + first * job.a_stride + begin, job.a_stride,
                           job.a_corrections + scales_at, job.groups,
                           panel.weights + static_cast<ptrdiff_t>(begin) * kPanelColumns,
-                          (end - begin) / 4, i == 0 ? kFetch : WeightFetch::kNone, dots);
+                          (end - begin) / 4, i == 0 ? kPrefetchStreams : 0, dots);
         for (int r = 0; r < rows; ++r) {
           AddScaledDots(dots + r * kPanelColumns, job.a_scales[scales_at + r * job.groups],
                         panel.scales + g * kPanelColumns, g == 0, tile + r * kPanelColumns);
@@ -56,10 +57,8 @@ void GemmS8(const GemmS8Job& job) {
 }
 
 template <class DotProduct>
-constexpr S8Order kOneStreamOrder = {"fetched in one stream", true,
-                                     GemmS8<DotProduct, WeightFetch::kOneStream>};
-template <class DotProduct>
-constexpr S8Order kFourPlacesOrder = {"fetched from four places", false,
-                                      GemmS8<DotProduct, WeightFetch::kFourPlaces>};
+constexpr GemmSchedules kPrefetchSchedules = {{{"1 prefetch stream", 1, GemmS8<DotProduct, 1>},
+                                               {"4 prefetch streams", 4, GemmS8<DotProduct, 4>}},
+                                              2};
 
 }  // namespace platen::PLATEN_ISA

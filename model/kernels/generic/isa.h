@@ -3,7 +3,7 @@
 // A header of kernels is compiled several times, each time with other compiler flags. Everything in
 // it stands in `namespace platen::PLATEN_ISA`, which is `platen::scalar`, `platen::avx2` and so on,
 // so that the linker never takes a function compiled for one instruction set in place of another's.
-// The .cc file of an instruction set chooses by its compiler flags (CMakeLists.txt) alone.
+// The compiler flags of a file (CMakeLists.txt) choose it.
 #pragma once
 
 #if defined(PLATEN_SCALAR_LANES) || !defined(__AVX2__)
@@ -23,9 +23,5 @@
 #endif
 
 // Functions that must become part of their caller, because vectors and accumulators are to stay in
-// registers. The scalar lanes are arrays in memory; there the compiler decides.
-#if defined(PLATEN_SCALAR_LANES) || !defined(__AVX2__)
-#define PLATEN_INLINE inline
-#else
+// registers.
 #define PLATEN_INLINE [[gnu::always_inline]] inline
-#endif

@@ -39,12 +39,12 @@ PLATEN_INLINE int32_t QuantizeGroup(const float* x, int n, F32x16 inverse, int8_
   return sum;
 }
 
-inline void QuantizeRow(const float* x, int k, int k_padded, int group_k, int8_t* q, float* scales,
-                        int32_t* corrections) {
+inline void QuantizeRow(const float* x, int k, int k_padded, int group_size, int8_t* q,
+                        float* scales, int32_t* corrections) {
   constexpr float kLargest = 3.4028234e38F;
   constexpr float kLeast = 1e-30F;  // below, all are 0, and the inverse stays finite
-  for (int g = 0, begin = 0; begin < k_padded; ++g, begin += group_k) {
-    const int n = k - begin < group_k ? k - begin : group_k;
+  for (int g = 0, begin = 0; begin < k_padded; ++g, begin += group_size) {
+    const int n = k - begin < group_size ? k - begin : group_size;
     const float absmax = LargestOf(x + begin, n);
     if (absmax <= kLargest) {
       const float inverse = absmax > kLeast ? 127.0F / absmax : 0.0F;

@@ -5,7 +5,7 @@
 
 #include "model/kernels/generic/float_kernels.h"
 #include "model/kernels/kernels.h"
-#include "model/kernels/s8_order.h"
+#include "model/kernels/tables.h"
 
 namespace platen {
 namespace PLATEN_ISA {
@@ -16,7 +16,7 @@ struct ScalarDotProduct {
 
   // dots[r][64] = correction of the row + sum of a * u8 weight over k4 fours.
   static void Group(int rows, const int8_t* a, ptrdiff_t a_stride, const int32_t* corrections,
-                    int correction_stride, const uint8_t* panel, int k4, WeightFetch,
+                    int correction_stride, const uint8_t* panel, int k4, int /*prefetch_streams*/,
                     int32_t* dots) {
     for (int r = 0; r < rows; ++r) {
       for (int n = 0; n < kPanelColumns; ++n) {
@@ -35,7 +35,7 @@ struct ScalarDotProduct {
 }  // namespace
 }  // namespace PLATEN_ISA
 
-extern constexpr KernelTable kScalarKernels =
+constexpr KernelTable kScalarKernels =
     PLATEN_ISA::FloatKernels<PLATEN_ISA::ScalarDotProduct>("scalar");
 
 }  // namespace platen

@@ -1,7 +1,6 @@
-// Attention on bf16 values with AMX: 16 query rows per tile. The meaning, and why these bits equal
-// the other tables', is generic/attention_bf16.h. Softmax between the products is the avx512
-// file's.
-#include <cpuid.h>
+// Attention on bf16 values with AMX: 16 query rows per tile. generic/attention_bf16.h defines the
+// result and says why these bits equal the other tables'. The softmax between the products is that
+// of the float kernels.
 #include <immintrin.h>
 
 #include <cstddef>
@@ -11,6 +10,7 @@
 #include "model/kernels/generic/lanes.h"
 #include "model/kernels/generic/softmax.h"
 #include "model/kernels/kernels.h"
+#include "model/kernels/tables.h"
 #include "model/kernels/x86/tile_shapes.h"
 
 namespace platen {
@@ -20,7 +20,7 @@ namespace {
 constexpr int kAmxRows = 16;
 constexpr int kTileDepth = 32;  // bf16 values of a tile row
 constexpr int kPageKeys = 64;
-constexpr int kBlocks = 12;  // row blocks that meet a split of keys while it is in the cache
+constexpr int kBlocks = 12;  // row blocks that use a split of keys while it is in the cache
 
 // 16 query rows: inputs, scores and online-softmax state.
 struct RowBlock {
@@ -37,7 +37,7 @@ struct Scratch {
 };
 
 // c[16][16 kTiles] = a[16][k] * b[k / 2][16 kTiles][2]. Strides in bytes; `b` is a function of k.
-// Operand tiles are zeroed after their last use (amx.cc says why).
+// Operand tiles are zeroed after their last use (x86/amx_layouts.h says why).
 template <int kTiles, class RowsOfB>
 PLATEN_INLINE void MultiplyTiles(const uint16_t* a, ptrdiff_t a_stride, RowsOfB b,
                                  ptrdiff_t b_stride, int k, float* c, ptrdiff_t c_stride) {
@@ -84,8 +84,8 @@ void Scores(const RowBlock& rows, const void* const* k_pages, int pages, int dep
   }
 }
 
-// As the float kernels' Probabilities, rounded to bf16 at p. Fetches 128 bytes of `next` per 16
-// scores: memory is idle meanwhile.
+// As the float kernels' Probabilities, rounded to bf16 at p. Prefetches 128 bytes of `next` per 16
+// scores: the memory would be idle meanwhile.
 PLATEN_INLINE void Probabilities(const float* s, int count, float max, float rescale, float* sum,
                                  uint16_t* p, const uint16_t* next) {
   const F32x16 m = Set1(max);
@@ -196,11 +196,5 @@ void AttentionOnTiles(const AttentionJob& job) {
 }  // namespace PLATEN_ISA
 
 void AttentionBf16Amx(const AttentionJob& job) { PLATEN_ISA::AttentionOnTiles(job); }
-
-bool CpuHasAmxBf16() {
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return false;
-  return (d >> 22 & 1) != 0 && __builtin_cpu_supports("avx512bf16");
-}
 
 }  // namespace platen

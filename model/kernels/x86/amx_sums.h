@@ -1,5 +1,6 @@
-// The vector half of an int8 product on AMX: what happens to the integer sums of a unit (up to 32
-// rows x 32 columns, or 16 x 64) of one group of k.
+// The vector half of the int8 product on AMX: adds the integer sums of a unit (up to 32 rows x 32
+// columns, or 16 x 64) of one group of k to the float values of its block, and stores the output
+// after the last group.
 #pragma once
 
 #include <immintrin.h>
@@ -14,11 +15,11 @@
 
 namespace platen::PLATEN_ISA {
 
-// What becomes of sums once they are added to the values of their block.
+// What happens to the values of a unit after a group is added.
 enum class Sink {
-  kValue,   // they stay
-  kOutput,  // bias, store or add; the values are 0 again
-  kGated,   // bias, silu(gate) * up; the unit holds the factor `up`, or both; likewise
+  kValue,   // nothing: more groups follow
+  kOutput,  // bias, then store or add; the values are set to 0 for the next block
+  kGated,   // bias, then store silu(gate) * up, in the unit of the up columns; likewise
 };
 
 // Where the output of a block goes.
@@ -28,12 +29,12 @@ struct Target {
   int columns;        // real ones from c on
   bool adds;          // to c
   const float* bias;  // of the panel; nullptr: none
-  int first_row;      // the rows before it were done by the block before
+  int first_row;      // rows before it belong to the block before, which stored them
   int rows;
 };
 
-// Sums of one unit that wait to be added.
-struct Sums {
+// Integer sums of one unit that are not added to its values yet.
+struct PendingSums {
   const int32_t* dots;           // [rows][V vectors]
   const float* a_scales;         // [rows, groups], of the unit's group
   const int32_t* a_corrections;  // likewise
@@ -43,7 +44,7 @@ struct Sums {
   int column;                    // the first, in the panel
   int rows;
   const Target* target;
-  bool output_soon;  // fetch the lines of the output
+  bool output_soon;  // prefetch the lines of the output
 };
 
 // Adds the sums of a unit to its values, row after row:
@@ -51,7 +52,7 @@ struct Sums {
 template <int V, Sink kSink>
 class Adder {
  public:
-  PLATEN_INLINE explicit Adder(const Sums& s)
+  PLATEN_INLINE explicit Adder(const PendingSums& s)
       : dots_(s.dots),
         scale_(s.a_scales),
         correction_(s.a_corrections),
@@ -92,7 +93,7 @@ class Adder {
           Fma(F32x16{_mm512_cvtepi32_ps(dot)}, Mul(a_scale, w_scales_[v]), Load(value_ + v * 16));
       if constexpr (kSink == Sink::kValue) Store(sum[v], value_ + v * 16);
     });
-    if constexpr (kSink == Sink::kValue) FetchOutput();
+    if constexpr (kSink == Sink::kValue) PrefetchNextOutput();
     if constexpr (kSink == Sink::kOutput) Output(sum);
     if constexpr (kSink == Sink::kGated) OutputGated(sum);
     scale_ += groups_;
@@ -102,7 +103,7 @@ class Adder {
     --left_;
   }
 
-  PLATEN_INLINE void FetchOutput() {
+  PLATEN_INLINE void PrefetchNextOutput() {
     if (output_ == nullptr) return;
     Unroll<V>([&](auto v)
                   __attribute__((always_inline)) { __builtin_prefetch(output_ + v * 16, 1, 3); });
@@ -129,7 +130,7 @@ class Adder {
     });
   }
 
-  // The last two vectors are `up`; `gate` stands 32 columns before.
+  // The last two vectors of the unit are up columns; their gate columns are 32 columns before.
   PLATEN_INLINE void OutputGated(F32x16 (&sum)[V]) const {
     const Target& t = *target_;
     float* values = value_ + (V - 4) * 16;  // of the whole panel
@@ -160,7 +161,7 @@ class Adder {
   int left_;
   const int column_;
   const Target* const target_;
-  const float* output_;  // of the next row, to be fetched; nullptr: nothing
+  const float* output_;  // of the next row, to be prefetched; nullptr: nothing
   const ptrdiff_t output_stride_;
   F32x16 w_scales_[V];
 };

@@ -2,18 +2,14 @@
 #include "model/kernels/generic/float_kernels.h"
 #include "model/kernels/generic/gemm_s8.h"
 #include "model/kernels/kernels.h"
-#include "model/kernels/s8_order.h"
+#include "model/kernels/tables.h"
 #include "model/kernels/x86/dot_madd.h"
 
 namespace platen {
 
 using PLATEN_ISA::MaddDotProduct;
 
-extern constexpr KernelTable kAvx2Kernels = PLATEN_ISA::FloatKernels<MaddDotProduct>("avx2");
-
-KernelTable MakeAvx2Kernels() {
-  return WithFasterOrder(kAvx2Kernels, PLATEN_ISA::kOneStreamOrder<MaddDotProduct>,
-                         PLATEN_ISA::kFourPlacesOrder<MaddDotProduct>);
-}
+constexpr KernelTable kAvx2Kernels = PLATEN_ISA::FloatKernels<MaddDotProduct>(
+    "avx2", PLATEN_ISA::kPrefetchSchedules<MaddDotProduct>);
 
 }  // namespace platen

@@ -5,6 +5,7 @@
 #include "model/kernels/generic/attention_bf16_dot.h"
 #include "model/kernels/generic/lanes.h"
 #include "model/kernels/kernels.h"
+#include "model/kernels/tables.h"
 
 namespace platen {
 namespace PLATEN_ISA {
@@ -27,11 +28,8 @@ struct NativePairs {
 }  // namespace
 }  // namespace PLATEN_ISA
 
-KernelTable WithAvx512Bf16(KernelTable table) {
-  if (__builtin_cpu_supports("avx512bf16")) {
-    table.attention_bf16_dot = PLATEN_ISA::AttentionBf16Dot<PLATEN_ISA::NativePairs>;
-  }
-  return table;
+void AttentionBf16DotAvx512(const AttentionJob& job) {
+  PLATEN_ISA::AttentionBf16Dot<PLATEN_ISA::NativePairs>(job);
 }
 
 }  // namespace platen

@@ -1,9 +1,16 @@
 // The int8 product on AVX-512 VNNI: 6 rows x 4 vectors, 24 s32 accumulators in registers.
 // Everything else of this table is the avx512 file's.
 //
-// Order of work: chunks of rows; panels; slices of k; blocks of up to 6 rows. The f32 sums of a
-// chunk wait between slices. How long a slice is and how the weights that follow are fetched differ
-// from CPU to CPU: there are two such orders with the same bits, and the faster is taken (S8Order).
+// Loops, from the outside: chunks of rows; panels; slices of k; blocks of up to 6 rows. Between
+// slices the f32 sums of a chunk lie in memory. Two schedules differ in how long a slice is and in
+// how the weights that follow are prefetched.
+//
+//             64 columns of a panel: 4 vectors of four k each
+//              w[0]       w[1]       w[2]       w[3]
+//   a row 0  acc[0][0]  acc[0][1]  acc[0][2]  acc[0][3]      four bytes of a row of activations,
+//   a row 1  acc[1][0]  acc[1][1]  acc[1][2]  acc[1][3]      broadcast, times 64 bytes of weights:
+//    ...                                                     vpdpbusd adds four products to each
+//   a row 5  acc[5][0]  acc[5][1]  acc[5][2]  acc[5][3]      of 16 sums
 #include <immintrin.h>
 
 #include <cstddef>
@@ -15,7 +22,7 @@
 #include "model/kernels/generic/row_blocks.h"
 #include "model/kernels/generic/unroll.h"
 #include "model/kernels/kernels.h"
-#include "model/kernels/s8_order.h"
+#include "model/kernels/tables.h"
 
 namespace platen {
 namespace PLATEN_ISA {
@@ -23,30 +30,30 @@ namespace {
 
 constexpr int kVnniBlockRows = 6;
 constexpr int kS8ChunkRows = 192;  // sums of a chunk: 48 KiB
-constexpr int kSteps = 4;          // fours of k per turn of the inner loop
+constexpr int kSteps = 4;          // fours of k per iteration of the inner loop
 constexpr int kWholeK = 1 << 30;
 
-// For cores that do two 512-bit products a cycle (Intel): more weights than the L2 cache gives. A
-// slice of 512 k is 32 KiB and stays in the L1 cache while the row blocks pass; with few rows, 256
-// let the next slice arrive sooner. Four places are fetched side by side, because each is a stream
-// of its own for the memory: one stream reads 11 GB/s there, four 17.
-struct SlicesFromFourPlaces {
-  static constexpr const char* kName = "slices of k, fetched from four places";
-  static constexpr int kPlaces = 4;
+// For cores that do two 512-bit products a cycle (Intel), for which the L2 cache delivers weights
+// too slowly. A slice of 512 k is 32 KiB and stays in the L1 cache while all row blocks use it;
+// with few rows, slices of 256 let the next one arrive sooner. Four streams of memory are
+// prefetched side by side: on Sapphire Rapids one stream reads 11 GB/s and four read 17.
+struct SlicesOfK {
+  static constexpr int kStreams = 4;
   static constexpr _mm_hint kInto = _MM_HINT_T0;
   static int SliceK(int rows) { return rows <= 24 ? 256 : 512; }
 };
 
-// For cores that do one (AMD Zen 4, whose vector units have 256 bits) and an L1 cache of 32 KiB:
-// the weights come from L2, and a block of rows goes through a whole panel at once. One stream
-// reads 30 GB/s there, four 22. What two to four blocks need again stays in L1.
-struct PanelsInOneStream {
-  static constexpr const char* kName = "whole panels, fetched in one stream";
-  static constexpr int kPlaces = 1;
+// For cores that do one (AMD Zen 4, whose vector units have 256 bits) and have an L1 cache of 32
+// KiB: the weights come from L2, and a block of rows multiplies a whole panel at once. One stream
+// reads 30 GB/s there, four read 22. With two to four blocks, slices of 256 k stay in L1 for all of
+// them.
+struct WholePanels {
+  static constexpr int kStreams = 1;
   static constexpr _mm_hint kInto = _MM_HINT_T1;
   static int SliceK(int rows) { return kVnniBlockRows < rows && rows <= 20 ? 256 : kWholeK; }
 };
-constexpr ptrdiff_t kAheadOfOneBlock = 1024;  // bytes, in one stream
+// Bytes ahead that a single block prefetches in one stream.
+constexpr ptrdiff_t kOneBlockDistance = 1024;
 
 // One row block and one slice of a panel.
 struct Block {
@@ -58,33 +65,33 @@ struct Block {
   const uint8_t* weights;
   const float* w_scales;
   int k;  // of the slice
-  int group_k;
+  int group_size;
   bool first_slice;
   float* value;  // [rows][64]: sums of the groups so far
-  // Lines to fetch per turn of the inner loop: `lines` (0, 1, 2, 4, 8, 16), spread over up to
-  // Order::kPlaces places that are `distance` bytes apart.
+  // Cache lines to prefetch per iteration of the inner loop: `lines` (0, 1, 2, 4, 8, 16), spread
+  // over up to Schedule::kStreams streams that are `distance` bytes apart.
   const uint8_t* next;
   ptrdiff_t distance;
   int lines;
 };
 
-template <class Order>
+template <class Schedule>
 PLATEN_INLINE void PrefetchLine(const uint8_t* p) {
-  _mm_prefetch(reinterpret_cast<const char*>(p), Order::kInto);
+  _mm_prefetch(reinterpret_cast<const char*>(p), Schedule::kInto);
 }
 
-// The lines of one turn.
-template <class Order>
+// The lines of one iteration.
+template <class Schedule>
 PLATEN_INLINE void PrefetchNext(const uint8_t* next, ptrdiff_t distance, int lines) {
-  if (lines >= Order::kPlaces) {
-    for (int i = 0; i < lines; i += Order::kPlaces, next += 64) {
-      Unroll<Order::kPlaces>([&](auto place) __attribute__((always_inline)) {
-        PrefetchLine<Order>(next + place * distance);
+  if (lines >= Schedule::kStreams) {
+    for (int i = 0; i < lines; i += Schedule::kStreams, next += 64) {
+      Unroll<Schedule::kStreams>([&](auto stream) __attribute__((always_inline)) {
+        PrefetchLine<Schedule>(next + stream * distance);
       });
     }
   } else if (lines > 0) {
-    PrefetchLine<Order>(next);
-    if (lines == 2) PrefetchLine<Order>(next + distance);
+    PrefetchLine<Schedule>(next);
+    if (lines == 2) PrefetchLine<Schedule>(next + distance);
   }
 }
 
@@ -122,25 +129,25 @@ PLATEN_INLINE void AddScaledSums(const __m512i (&acc)[MR][4], const float* a_sca
   });
 }
 
-template <class Order, int MR>
+template <class Schedule, int MR>
 [[gnu::noinline]] void MultiplyBlock(const Block& block) {
   const ptrdiff_t a_stride = block.a_stride;
   const ptrdiff_t distance = block.distance;
   const int lines = block.lines;
-  const int advance = lines > Order::kPlaces ? lines / Order::kPlaces * 64 : 64;
+  const int advance = lines > Schedule::kStreams ? lines / Schedule::kStreams * 64 : 64;
   const int8_t* a = block.a;
   const uint8_t* w = block.weights;
   const uint8_t* next = block.next;
-  for (int g = 0, begin = 0; begin < block.k; ++g, begin += block.group_k) {
+  for (int g = 0, begin = 0; begin < block.k; ++g, begin += block.group_size) {
     __m512i acc[MR][4];
-    // Starting at -128 * sum(a) takes back the 128 that is added to every weight.
+    // Starting at -128 * sum(a) takes out the 128 that is added to every weight.
     Unroll<MR>([&](auto r) __attribute__((always_inline)) {
       const __m512i start = _mm512_set1_epi32(block.a_corrections[r * block.groups + g]);
       Unroll<4>([&](auto v) __attribute__((always_inline)) { acc[r][v] = start; });
     });
-    int left = block.k - begin < block.group_k ? block.k - begin : block.group_k;
+    int left = block.k - begin < block.group_size ? block.k - begin : block.group_size;
     for (; left >= 4 * kSteps; left -= 4 * kSteps, next += advance) {
-      PrefetchNext<Order>(next, distance, lines);
+      PrefetchNext<Schedule>(next, distance, lines);
       Unroll<kSteps>([&](auto i) __attribute__((always_inline)) {
         Step<MR>(acc, a + 4 * i, a_stride, w + i * 4 * kPanelColumns);
       });
@@ -166,11 +173,11 @@ struct SliceOfK {
   int first_group;
 };
 
-template <class Order>
+template <class Schedule>
 void MultiplySliceOfPanel(const GemmS8Job& job, const Panel& panel, const SliceOfK& slice,
                           int first_row, int rows, float* value) {
   const int blocks = (rows + kVnniBlockRows - 1) / kVnniBlockRows;
-  // The slice that follows in memory is fetched by the first `fetching` blocks, a power of two.
+  // The slice that follows in memory is prefetched by the first `fetching` blocks, a power of two.
   int fetching = 1;
   while (fetching * 2 <= blocks && fetching < 16) fetching *= 2;
   Block block;
@@ -179,13 +186,13 @@ void MultiplySliceOfPanel(const GemmS8Job& job, const Panel& panel, const SliceO
   block.weights = panel.weights + static_cast<ptrdiff_t>(slice.begin) * kPanelColumns;
   block.w_scales = panel.scales + slice.first_group * kPanelColumns;
   block.k = slice.k;
-  block.group_k = job.group_k;
+  block.group_size = job.group_size;
   block.first_slice = slice.begin == 0;
   const int lines = 16 / fetching;
   const ptrdiff_t bytes = static_cast<ptrdiff_t>(slice.k) * kPanelColumns;
-  const int places = lines < Order::kPlaces ? lines : Order::kPlaces;
-  block.distance = bytes / places;
-  const bool near = blocks == 1 && Order::kPlaces == 1;
+  const int streams = lines < Schedule::kStreams ? lines : Schedule::kStreams;
+  block.distance = bytes / streams;
+  const bool near = blocks == 1 && Schedule::kStreams == 1;
   for (int i = 0; i < blocks; ++i) {
     const int first = BlockStart(rows, blocks, i);
     const int count = BlockStart(rows, blocks, i + 1) - first;
@@ -195,24 +202,24 @@ void MultiplySliceOfPanel(const GemmS8Job& job, const Panel& panel, const SliceO
     block.a_scales = job.a_scales + scales_at;
     block.a_corrections = job.a_corrections + scales_at;
     block.value = slice.slices == 1 ? value : value + first * kPanelColumns;
-    block.next = block.weights + (near ? kAheadOfOneBlock : bytes + block.distance / fetching * i);
+    block.next = block.weights + (near ? kOneBlockDistance : bytes + block.distance / fetching * i);
     block.lines = i < fetching ? lines : 0;
-    // A few output rows per slice: all at once would hold up the loads of the next block.
+    // A few output rows per slice: all at once would delay the loads of the next block.
     for (int r = slice.index; r < count; r += slice.slices) PrefetchOutput(job, panel, row + r);
     WithIndex<kVnniBlockRows>(
-        count, [&](auto n) __attribute__((always_inline)) { MultiplyBlock<Order, n>(block); });
+        count, [&](auto n) __attribute__((always_inline)) { MultiplyBlock<Schedule, n>(block); });
     if (slice.index + 1 == slice.slices) FinishRows(job, panel, block.value, row, count);
   }
 }
 
-template <class Order>
-void GemmS8InOrder(const GemmS8Job& job) {
+template <class Schedule>
+void MultiplyInSchedule(const GemmS8Job& job) {
   alignas(64) float value[kS8ChunkRows * kPanelColumns];
-  const int wanted_k = Order::SliceK(job.rows);
-  const int slice_groups = wanted_k > job.k_padded  ? job.groups
-                           : wanted_k > job.group_k ? wanted_k / job.group_k
-                                                    : 1;
-  const int slice_k = slice_groups * job.group_k;
+  const int wanted_k = Schedule::SliceK(job.rows);
+  const int slice_groups = wanted_k > job.k_padded     ? job.groups
+                           : wanted_k > job.group_size ? wanted_k / job.group_size
+                                                       : 1;
+  const int slice_k = slice_groups * job.group_size;
   const int slices = (job.k_padded + slice_k - 1) / slice_k;
   for (int first = 0; first < job.rows; first += kS8ChunkRows) {
     const int rows = job.rows - first < kS8ChunkRows ? job.rows - first : kS8ChunkRows;
@@ -221,29 +228,26 @@ void GemmS8InOrder(const GemmS8Job& job) {
       for (int i = 0; i < slices; ++i) {
         const int begin = i * slice_k;
         const int k = job.k_padded - begin < slice_k ? job.k_padded - begin : slice_k;
-        MultiplySliceOfPanel<Order>(job, panel, {begin, k, i, slices, i * slice_groups}, first,
-                                    rows, value);
+        MultiplySliceOfPanel<Schedule>(job, panel, {begin, k, i, slices, i * slice_groups}, first,
+                                       rows, value);
       }
     }
   }
 }
 
-template <class Order>
-constexpr S8Order OrderOf() {
-  return {Order::kName, Order::kPlaces == 1, GemmS8InOrder<Order>};
-}
-
 }  // namespace
 }  // namespace PLATEN_ISA
 
-extern const KernelTable kAvx512Kernels;
-KernelTable WithAvx512Bf16(KernelTable table);
-
-KernelTable MakeAvx512VnniKernels() {
-  KernelTable table = WithAvx512Bf16(kAvx512Kernels);
-  table.name = "avx512-vnni";
-  return WithFasterOrder(table, PLATEN_ISA::OrderOf<PLATEN_ISA::PanelsInOneStream>(),
-                         PLATEN_ISA::OrderOf<PLATEN_ISA::SlicesFromFourPlaces>());
+void GemmS8PanelsAvx512Vnni(const GemmS8Job& job) {
+  PLATEN_ISA::MultiplyInSchedule<PLATEN_ISA::WholePanels>(job);
 }
+void GemmS8SlicesAvx512Vnni(const GemmS8Job& job) {
+  PLATEN_ISA::MultiplyInSchedule<PLATEN_ISA::SlicesOfK>(job);
+}
+
+constexpr GemmSchedules kAvx512VnniSchedules = {
+    {{"whole panels, 1 prefetch stream", 1, GemmS8PanelsAvx512Vnni},
+     {"slices of k, 4 prefetch streams", 4, GemmS8SlicesAvx512Vnni}},
+    2};
 
 }  // namespace platen

@@ -8,7 +8,7 @@
 #include "model/kernels/generic/gemm_s8.h"
 #include "model/kernels/generic/unroll.h"
 #include "model/kernels/kernels.h"
-#include "model/kernels/s8_order.h"
+#include "model/kernels/tables.h"
 #include "model/kernels/x86/prefetch_streams.h"
 
 namespace platen {
@@ -24,13 +24,13 @@ PLATEN_INLINE void Dot(__m256i& acc, __m256i w, __m256i a) {
 template <int MR>
 [[gnu::noinline]] void VnniColumns(const int8_t* a, ptrdiff_t a_stride, const int32_t* corrections,
                                    int correction_stride, const uint8_t* slice, int k4,
-                                   const WeightStream& stream, int32_t* dots) {
+                                   const PrefetchCursor& cursor, int32_t* dots) {
   __m256i acc[MR][2];
   Unroll<MR>([&](auto r) __attribute__((always_inline)) {
     acc[r][0] = acc[r][1] = _mm256_set1_epi32(corrections[r * correction_stride]);
   });
-  ForTurns(
-      k4, stream, [&](int i) __attribute__((always_inline)) {
+  ForFoursOfK(
+      k4, cursor, [&](int i) __attribute__((always_inline)) {
         const auto* w =
             reinterpret_cast<const __m256i*>(slice + static_cast<ptrdiff_t>(i) * kPanelColumns * 4);
         const __m256i w0 = _mm256_loadu_si256(w);
@@ -53,17 +53,17 @@ template <int MR>
 struct VnniDotProduct {
   static constexpr int kRows = 6;
 
-  // dots[rows][64] = correction of the row + sum of a * u8 weight over k4 fours. As many weights
-  // that follow in memory are fetched meanwhile, as `fetch` says.
+  // Sums of one group (generic/gemm_s8.h). As many weights that follow in memory are prefetched.
   PLATEN_INLINE static void Group(int rows, const int8_t* a, ptrdiff_t a_stride,
                                   const int32_t* corrections, int correction_stride,
-                                  const uint8_t* panel, int k4, WeightFetch fetch, int32_t* dots) {
+                                  const uint8_t* panel, int k4, int prefetch_streams,
+                                  int32_t* dots) {
     for (int n = 0; n < kPanelColumns; n += 16) {
-      const WeightStream stream = StreamOf(fetch, panel, 4 * k4, n / 16);
+      const PrefetchCursor cursor = CursorOf(prefetch_streams, panel, 4 * k4, n / 16);
       WithIndex<kRows>(
           rows, [&](auto count) __attribute__((always_inline)) {
             VnniColumns<count>(a, a_stride, corrections, correction_stride, panel + n * 4, k4,
-                               stream, dots + n);
+                               cursor, dots + n);
           });
     }
   }
@@ -72,14 +72,7 @@ struct VnniDotProduct {
 }  // namespace
 }  // namespace PLATEN_ISA
 
-extern const KernelTable kAvx2Kernels;
-
-KernelTable MakeAvxVnniKernels() {
-  using PLATEN_ISA::VnniDotProduct;
-  KernelTable table = kAvx2Kernels;
-  table.name = "avx-vnni";
-  return WithFasterOrder(table, PLATEN_ISA::kOneStreamOrder<VnniDotProduct>,
-                         PLATEN_ISA::kFourPlacesOrder<VnniDotProduct>);
-}
+constexpr GemmSchedules kAvxVnniSchedules =
+    PLATEN_ISA::kPrefetchSchedules<PLATEN_ISA::VnniDotProduct>;
 
 }  // namespace platen

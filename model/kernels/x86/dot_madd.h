@@ -14,18 +14,18 @@
 
 namespace platen::PLATEN_ISA {
 
-constexpr int kWideK = 512;       // k of activations that are widened at a time
-constexpr int kSliceVectors = 2;  // of weights
+constexpr int kWideK = 512;       // k of activations that are widened at once
+constexpr int kSliceVectors = 2;  // of weights in a register tile
 constexpr int kSliceColumns = kSliceVectors * kWideIntColumns;
 
 // Adds to dots[MR][kSliceColumns] the products of a slice of a panel's columns; a: [MR][kWideK].
 template <int MR>
 [[gnu::noinline]] void MaddColumns(const int16_t* a, const uint8_t* slice, int k4,
-                                   const WeightStream& stream, int32_t* dots) {
+                                   const PrefetchCursor& cursor, int32_t* dots) {
   WideInt acc[MR][kSliceVectors];  // two partial sums (k0 + k1, k2 + k3) for each column
   Unroll<MR>([&](auto r) __attribute__((always_inline)) { acc[r][0] = acc[r][1] = WideInt{}; });
-  ForTurns(
-      k4, stream, [&](int i) __attribute__((always_inline)) {
+  ForFoursOfK(
+      k4, cursor, [&](int i) __attribute__((always_inline)) {
         const uint8_t* w = slice + static_cast<ptrdiff_t>(i) * kPanelColumns * 4;
         const WideInt w0 = WidenWeights(w);
         const WideInt w1 = WidenWeights(w + kWideIntColumns * 4);
@@ -54,11 +54,11 @@ PLATEN_INLINE void Widen(const int8_t* a, int k, int16_t* out) {
 struct MaddDotProduct {
   static constexpr int kRows = kMaddRows;
 
-  // dots[rows][64] = correction of the row + sum of a * u8 weight over k4 fours. As many weights
-  // that follow in memory are fetched meanwhile, as `fetch` says.
+  // Sums of one group (generic/gemm_s8.h). As many weights that follow in memory are prefetched.
   PLATEN_INLINE static void Group(int rows, const int8_t* a, ptrdiff_t a_stride,
                                   const int32_t* corrections, int correction_stride,
-                                  const uint8_t* panel, int k4, WeightFetch fetch, int32_t* dots) {
+                                  const uint8_t* panel, int k4, int prefetch_streams,
+                                  int32_t* dots) {
     alignas(64) int16_t wide[kRows * kWideK];
     for (int r = 0; r < rows; ++r) {
       for (int n = 0; n < kPanelColumns; ++n) {
@@ -70,10 +70,10 @@ struct MaddDotProduct {
       for (int r = 0; r < rows; ++r) Widen(a + r * a_stride + begin, k, wide + r * kWideK);
       const uint8_t* weights = panel + static_cast<ptrdiff_t>(begin) * kPanelColumns;
       for (int n = 0; n < kPanelColumns; n += kSliceColumns) {
-        const WeightStream stream = StreamOf(fetch, weights, k, n / kSliceColumns);
+        const PrefetchCursor cursor = CursorOf(prefetch_streams, weights, k, n / kSliceColumns);
         WithIndex<kRows>(
             rows, [&](auto count) __attribute__((always_inline)) {
-              MaddColumns<count>(wide, weights + n * 4, k / 4, stream, dots + n);
+              MaddColumns<count>(wide, weights + n * 4, k / 4, cursor, dots + n);
             });
       }
     }

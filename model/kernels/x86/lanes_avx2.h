@@ -1,4 +1,4 @@
-// 16 float lanes in two AVX2 registers; lane for lane equal to lanes_scalar.inc.
+// 16 float lanes in two AVX2 registers; lane for lane equal to generic/lanes_scalar.h.
 #pragma once
 
 #include <immintrin.h>
@@ -97,7 +97,7 @@ PLATEN_INLINE F32x16 GuessReciprocal(F32x16 a) {
   return {_mm256_castsi256_ps(_mm256_sub_epi32(mirror, _mm256_castps_si256(a.lo))),
           _mm256_castsi256_ps(_mm256_sub_epi32(mirror, _mm256_castps_si256(a.hi)))};
 }
-// The upper half rounded to nearest even; the lower half is what is left of it.
+// Rounds to nearest even at bit 16; the lower half of the result is to be cleared.
 PLATEN_INLINE __m256i RoundUpperHalf(__m256i bits) {
   const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
   return _mm256_add_epi32(_mm256_add_epi32(bits, odd), _mm256_set1_epi32(0x7FFF));
@@ -141,6 +141,7 @@ PLATEN_INLINE float ReduceMax(F32x16 a) {
   return _mm_cvtss_f32(_mm_max_ss(r2, _mm_movehdup_ps(r2)));
 }
 
+// Register tile of the float products (generic/gemm_f32.h).
 constexpr int kTileRows = 6;  // 6 x 2 registers = 12 accumulators of 16
 constexpr int kTileVectors = 1;
 

@@ -1,4 +1,4 @@
-// 16 float lanes in one AVX-512 register; lane for lane equal to lanes_scalar.inc.
+// 16 float lanes in one AVX-512 register; lane for lane equal to generic/lanes_scalar.h.
 #pragma once
 
 #include <immintrin.h>
@@ -34,8 +34,8 @@ PLATEN_INLINE F32x16 SecondOfPairs(F32x16 pairs) {
   return {_mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(pairs.v), upper))};
 }
 PLATEN_INLINE void Store(F32x16 a, float* p) { _mm512_storeu_ps(p, a.v); }
-// Whole vectors without a mask: what a masked store wrote cannot be read before it is in the cache,
-// and on Zen 4 such a store takes long by itself.
+// Whole vectors without a mask: a load cannot be forwarded from a masked store, and on Zen 4 masked
+// stores are slow.
 PLATEN_INLINE void StoreFirst(F32x16 a, float* p, int n) {
   if (n >= 16) return Store(a, p);
   _mm512_mask_storeu_ps(p, FirstLanes(n), a.v);
@@ -70,7 +70,7 @@ PLATEN_INLINE F32x16 GuessReciprocal(F32x16 a) {
   const __m512i mirror = _mm512_set1_epi32(0x7EF127EA);
   return {_mm512_castsi512_ps(_mm512_sub_epi32(mirror, _mm512_castps_si512(a.v)))};
 }
-// The upper half rounded to nearest even; the lower half is what is left of it.
+// Rounds to nearest even at bit 16; the lower half of the result is to be cleared.
 PLATEN_INLINE __m512i RoundUpperHalf(__m512i bits) {
   const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
   return _mm512_add_epi32(_mm512_add_epi32(bits, odd), _mm512_set1_epi32(0x7FFF));
@@ -109,6 +109,7 @@ PLATEN_INLINE float ReduceMax(F32x16 a) {
   return _mm_cvtss_f32(_mm_max_ss(r2, _mm_movehdup_ps(r2)));
 }
 
+// Register tile of the float products (generic/gemm_f32.h).
 constexpr int kTileRows = 6;  // 6 x 4 = 24 accumulators of 32 registers
 constexpr int kTileVectors = 4;
 

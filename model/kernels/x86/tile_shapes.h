@@ -17,8 +17,8 @@ struct alignas(64) TileShapes {
   uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
 };
 
-// GCC's _tile_loadconfig tells the compiler of the first eight bytes alone; the stores to the
-// others may vanish without the first line.
+// GCC's _tile_loadconfig declares that it reads eight bytes; without the empty assembly GCC may
+// remove the stores to the others.
 [[gnu::always_inline]] inline void LoadTileShapes(const TileShapes& shapes) {
   __asm__ volatile("" : : "m"(shapes));
   _tile_loadconfig(&shapes);

@@ -2,17 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <random>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "model/kernels/gemm_schedule.h"
 #include "model/kernels/kernels.h"
-#include "model/kernels/s8_order.h"
 #include "tests/model/kernels/framed.h"
 
 namespace platen {
@@ -21,7 +19,7 @@ namespace {
 // Random operands of one job, extreme values included. Rows of activations and of the output lie
 // further apart than they are long; what lies between is 99 and NaN.
 struct Job {
-  int rows, k, group_k, columns;
+  int rows, k, group_size, columns;
   Epilogue epilogue;
   bool with_bias;
   int k_padded, groups, a_stride, c_stride;
@@ -31,9 +29,9 @@ struct Job {
   std::vector<int32_t> corrections;
 
   Job(std::mt19937& rng, int rows_, int k_, int group, int columns_, Epilogue e, bool bias_too)
-      : rows(rows_), k(k_), group_k(group), columns(columns_), epilogue(e), with_bias(bias_too) {
+      : rows(rows_), k(k_), group_size(group), columns(columns_), epilogue(e), with_bias(bias_too) {
     k_padded = (k + 3) / 4 * 4;
-    groups = (k_padded + group_k - 1) / group_k;
+    groups = (k_padded + group_size - 1) / group_size;
     a_stride = k_padded + 5;
     c_stride = columns + 3;
     std::uniform_int_distribution<int> byte(-127, 127);
@@ -76,7 +74,7 @@ struct Job {
     corrections.assign(static_cast<size_t>(rows * groups), 0);
     for (int r = 0; r < rows; ++r) {
       for (int i = 0; i < k_padded; ++i) {
-        corrections[r * groups + i / group_k] -= 128 * a[r * a_stride + i];
+        corrections[r * groups + i / group_size] -= 128 * a[r * a_stride + i];
       }
     }
   }
@@ -86,7 +84,7 @@ struct Job {
     float value = 0.0F;
     for (int g = 0; g < groups; ++g) {
       int32_t dot = 0;
-      for (int i = g * group_k; i < std::min(k_padded, (g + 1) * group_k); ++i) {
+      for (int i = g * group_size; i < std::min(k_padded, (g + 1) * group_size); ++i) {
         dot += a[r * a_stride + i] * w[place * k_padded + i];
       }
       const float w_scale = w_scales[((place / 64) * groups + g) * 64 + place % 64];
@@ -105,7 +103,7 @@ struct Job {
     job.a_corrections = corrections.data() + first * groups;
     job.rows = count;
     job.k_padded = k_padded;
-    job.group_k = group_k;
+    job.group_size = group_size;
     job.groups = groups;
     job.panels = panels.data();
     job.w_scales = w_scales.data();
@@ -142,16 +140,12 @@ void ExpectTheDefinition(const Job& job, const Framed& before, const Framed& res
   }
 }
 
-// All tables, and each of their other orders of work as a table.
-std::vector<KernelTable> TablesInEveryOrder() {
+// All tables with each of their schedules in use.
+std::vector<KernelTable> TablesWithEverySchedule() {
   std::vector<KernelTable> tables;
   for (const KernelTable* table : Tables()) {
     tables.push_back(*table);
-    for (const S8Order& order : table->s8_orders) {
-      if (order.gemm_s8 == nullptr || order.gemm_s8 == table->gemm_s8) continue;
-      tables.push_back(*table);
-      tables.back().gemm_s8 = order.gemm_s8;
-    }
+    for (int i = 1; i < table->schedules.count; ++i) tables.push_back(WithSchedule(*table, i));
   }
   return tables;
 }
@@ -161,11 +155,11 @@ void ExpectSameBitsEverywhere(std::mt19937& rng, const Job& job, bool rows_alone
   const Framed before = Before(rng, job);
   const Framed expected = job.Run(*FindKernels("scalar"), before, 0, job.rows);
   if (job.epilogue != Epilogue::kSiluMul) ExpectTheDefinition(job, before, expected);
-  for (const KernelTable& table : TablesInEveryOrder()) {
-    SCOPED_TRACE(std::string(table.name) + " rows " + std::to_string(job.rows) + " k " +
-                 std::to_string(job.k) + " group " + std::to_string(job.group_k) + " columns " +
-                 std::to_string(job.columns) + " epilogue " +
-                 std::to_string(static_cast<int>(job.epilogue)));
+  for (const KernelTable& table : TablesWithEverySchedule()) {
+    SCOPED_TRACE(std::string(table.name) + " schedule " + std::to_string(table.schedule) +
+                 " rows " + std::to_string(job.rows) + " k " + std::to_string(job.k) + " group " +
+                 std::to_string(job.group_size) + " columns " + std::to_string(job.columns) +
+                 " epilogue " + std::to_string(static_cast<int>(job.epilogue)));
     const Framed actual = job.Run(table, before, 0, job.rows);
     EXPECT_TRUE(actual.SameBits(expected));
     EXPECT_TRUE(actual.FrameUntouched());
@@ -176,41 +170,13 @@ void ExpectSameBitsEverywhere(std::mt19937& rng, const Job& job, bool rows_alone
   }
 }
 
-void Slow(const GemmS8Job&) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
-void Fast(const GemmS8Job&) {}
-
-TEST(S8Orders, TheFasterOneIsTakenWhereverItStands) {
-  for (const bool one_stream : {false, true}) {
-    const S8Order slow = {"slow", !one_stream, Slow}, fast = {"fast", one_stream, Fast};
-    for (const KernelTable& table : {WithFasterOrder(*FindKernels("scalar"), slow, fast),
-                                     WithFasterOrder(*FindKernels("scalar"), fast, slow)}) {
-      EXPECT_STREQ(table.s8_orders[0].name, "fast");
-      EXPECT_STREQ(table.s8_orders[1].name, "slow");
-      EXPECT_EQ(table.gemm_s8, Fast);
-      EXPECT_EQ(table.heads_together, one_stream);
-    }
-  }
-}
-
-// In every table with orders the one in use is the first; AMX keeps few rows alone for it.
-TEST(S8Orders, TheFirstIsInUse) {
-  for (const KernelTable* table : Tables()) {
-    if (table->s8_orders[0].name == nullptr) continue;
-    SCOPED_TRACE(table->name);
-    EXPECT_STRNE(table->s8_orders[0].name, table->s8_orders[1].name);
-    if (std::string(table->name) != "amx") {
-      EXPECT_EQ(table->gemm_s8, table->s8_orders[0].gemm_s8);
-    }
-  }
-}
-
 TEST(Int8Kernel, FewRowsAreTheIntegerDefinitionOnEveryTable) {
   std::mt19937 rng(6);
   for (int rows = 1; rows <= 14; ++rows) {
-    for (const int group_k : {16, 64, 256}) {
+    for (const int group_size : {16, 64, 256}) {
       for (const Epilogue e : {Epilogue::kStore, Epilogue::kAdd, Epilogue::kSiluMul}) {
-        const bool with_bias = (rows + group_k / 16) % 2 == 0;
-        const Job job(rng, rows, 3 + rows * 29, group_k, 7 + rows * 19, e, with_bias);
+        const bool with_bias = (rows + group_size / 16) % 2 == 0;
+        const Job job(rng, rows, 3 + rows * 29, group_size, 7 + rows * 19, e, with_bias);
         ExpectSameBitsEverywhere(rng, job, true);
       }
     }
@@ -222,9 +188,9 @@ TEST(Int8Kernel, EveryShapeOfRowBlockIsTheIntegerDefinitionOnEveryTable) {
   for (const int rows : {15, 16, 17, 18, 23, 24, 25, 31, 32, 33, 35, 48, 63, 64, 65, 97}) {
     for (const Epilogue e : {Epilogue::kStore, Epilogue::kAdd, Epilogue::kSiluMul}) {
       // One whole group; groups of whole steps of 64 and a short last one; a ragged last one.
-      for (const auto& [k, group_k] :
+      for (const auto& [k, group_size] :
            {std::pair{128, 128}, std::pair{448, 128}, std::pair{173, 64}}) {
-        ExpectSameBitsEverywhere(rng, Job(rng, rows, k, group_k, 75, e, rows % 2 == 0), false);
+        ExpectSameBitsEverywhere(rng, Job(rng, rows, k, group_size, 75, e, rows % 2 == 0), false);
       }
     }
   }
@@ -239,11 +205,11 @@ TEST(Int8Kernel, MoreRowsThanAChunkAreTheIntegerDefinitionOnEveryTable) {
 
 TEST(Int8Kernel, EveryGroupSizeAndDepthIsTheIntegerDefinitionOnEveryTable) {
   std::mt19937 rng(18);
-  for (const int group_k : {4, 60, 64, 192, 320, 512, 1024}) {
+  for (const int group_size : {4, 60, 64, 192, 320, 512, 1024}) {
     for (const int k : {1, 4, 15, 63, 64, 65, 127, 128, 255, 256, 257, 511, 513, 640, 1100}) {
-      if (k / group_k > 40) continue;
+      if (k / group_size > 40) continue;
       for (const int rows : {3, 20}) {
-        ExpectSameBitsEverywhere(rng, Job(rng, rows, k, group_k, 70, Epilogue::kStore, false),
+        ExpectSameBitsEverywhere(rng, Job(rng, rows, k, group_size, 70, Epilogue::kStore, false),
                                  false);
       }
     }

@@ -8,6 +8,7 @@
 #include "apps/platen/cli/thread_limit.h"
 #include "apps/platen/commands/bench/bench_options.h"
 #include "bench/kernel_bench.h"
+#include "model/kernels/gemm_schedule.h"
 #include "model/support/error.h"
 #include "model/support/grouped.h"
 
@@ -118,7 +119,7 @@ int RunBenchKernels(const Words& words) {
   if (!parsed) return kExitDone;
   const Settings& settings = *parsed;
   RequireNoArguments(settings, "bench kernels");
-  const KernelTable& kernels = KernelsFrom(settings);
+  const KernelTable kernels = WithFastestSchedule(KernelsFrom(settings));
   const int threads = settings.Integer("threads") == 0 ? 1 : ThreadsFrom(settings);
   LimitThreads(threads);
   bench::KernelBenchOptions options;

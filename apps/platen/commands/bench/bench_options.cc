@@ -44,7 +44,7 @@ std::unique_ptr<Model> LoadBenchModel(const Settings& settings) {
 nlohmann::ordered_json BenchConditions(const Settings& settings, const Model* model) {
   nlohmann::ordered_json json = {{"platen", PLATEN_VERSION},
                                  {"cpu", CpuName()},
-                                 {"features", CpuFeatures()},
+                                 {"features", CpuFeatureNames()},
                                  {"kernels", KernelsFrom(settings).name}};
   if (model != nullptr) {
     json["model"] = model->snapshot().dir;

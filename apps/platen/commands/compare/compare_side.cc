@@ -3,6 +3,7 @@
 #include "apps/platen/cli/model_options.h"
 #include "apps/platen/cli/packed_options.h"
 #include "apps/platen/commands/ocr/reading_settings.h"
+#include "model/kernels/gemm_schedule.h"
 #include "model/support/clock.h"
 #include "pipeline/telemetry.h"
 
@@ -39,8 +40,8 @@ Side LoadSide(const Settings& settings, const CompareSide& chosen, const Quantiz
   // Packed files hold the snapshot's own groups.
   const PackingOptions packing =
       plan == nullptr ? PackingFrom(settings, chosen.model, chosen.precision) : PackingOptions{};
-  side.model = std::make_unique<Model>(std::move(snapshot), KernelsFrom(settings), chosen.precision,
-                                       packing);
+  side.model = std::make_unique<Model>(
+      std::move(snapshot), WithFastestSchedule(KernelsFrom(settings)), chosen.precision, packing);
   side.reader = std::make_unique<PageReader>(*side.model, ReaderOptions(settings, *side.model));
   side.report.model = chosen.model;
   side.report.precision = PrecisionName(chosen.precision);

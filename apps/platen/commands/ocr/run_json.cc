@@ -34,7 +34,7 @@ Json Configuration(const Settings& settings) {
 
 Json Hardware(const RunFacts& facts) {
   return {{"cpu", CpuName()},
-          {"features", CpuFeatures()},
+          {"features", CpuFeatureNames()},
           {"kernels", facts.kernels},
           {"threads", facts.options.threads},
           {"slots", facts.options.slots},

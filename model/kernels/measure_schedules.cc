@@ -1,12 +1,13 @@
-#include "model/kernels/s8_order.h"
-
+#if defined(__x86_64__)
 #include <emmintrin.h>
+#endif
 
-#include <algorithm>
 #include <chrono>
-#include <limits>
-#include <utility>
+#include <cstddef>
+#include <cstdint>
 #include <vector>
+
+#include "model/kernels/gemm_schedule.h"
 
 namespace platen {
 namespace {
@@ -14,27 +15,29 @@ namespace {
 constexpr int kRows = 4;
 constexpr int kPanels = 8;
 constexpr int kPanelsPerJob = 4;
-constexpr int kGroupK = 256;
+constexpr int kGroupSize = 256;
 constexpr int kGroups = 6;
-constexpr int kK = kGroups * kGroupK;
+constexpr int kK = kGroups * kGroupSize;
 constexpr int kPanelBytes = kK * kPanelColumns;
 constexpr int kColumns = kPanels * kPanelColumns;
 constexpr int kRounds = 3;
 
-// Something to multiply: 768 KiB of weights.
-class Product {
+// A product to time: 768 KiB of weights.
+class TestProduct {
  public:
-  Product() : room_(kPanels * kPanelBytes + kLine, 1) {
-    const auto address = reinterpret_cast<uintptr_t>(room_.data());
-    weights_ = room_.data() + (kLine - address % kLine) % kLine;
+  TestProduct() : memory_(kPanels * kPanelBytes + kLine, 1) {
+    const auto address = reinterpret_cast<uintptr_t>(memory_.data());
+    weights_ = memory_.data() + (kLine - address % kLine) % kLine;
   }
 
-  void LeaveCaches() const {
+  void FlushWeights() const {
+#if defined(__x86_64__)
     for (ptrdiff_t i = 0; i < kPanels * kPanelBytes; i += kLine) _mm_clflush(weights_ + i);
     _mm_mfence();
+#endif
   }
 
-  void Run(const S8Order& order) {
+  void Run(const GemmSchedule& schedule) {
     for (int panel = 0; panel < kPanels; panel += kPanelsPerJob) {
       GemmS8Job job;
       job.a = a_.data();
@@ -43,7 +46,7 @@ class Product {
       job.a_corrections = a_corrections_.data();
       job.rows = kRows;
       job.k_padded = kK;
-      job.group_k = kGroupK;
+      job.group_size = kGroupSize;
       job.groups = kGroups;
       job.panels = weights_ + static_cast<ptrdiff_t>(panel) * kPanelBytes;
       job.w_scales = w_scales_.data() + static_cast<ptrdiff_t>(panel) * kGroups * kPanelColumns;
@@ -51,42 +54,37 @@ class Product {
       job.c = c_.data() + panel * kPanelColumns;
       job.c_stride = kColumns;
       job.columns = kPanelsPerJob * kPanelColumns;
-      order.gemm_s8(job);
+      schedule.gemm_s8(job);
     }
   }
 
  private:
   static constexpr ptrdiff_t kLine = 64;
-  std::vector<uint8_t> room_;
+  std::vector<uint8_t> memory_;
   const uint8_t* weights_ = nullptr;
   std::vector<float> w_scales_ = std::vector<float>(kGroups * kColumns, 1.0F);
   std::vector<int8_t> a_ = std::vector<int8_t>(kRows * kK, 1);
   std::vector<float> a_scales_ = std::vector<float>(kRows * kGroups, 1.0F);
-  std::vector<int32_t> a_corrections_ = std::vector<int32_t>(kRows * kGroups, -128 * kGroupK);
+  std::vector<int32_t> a_corrections_ = std::vector<int32_t>(kRows * kGroups, -128 * kGroupSize);
   std::vector<float> c_ = std::vector<float>(kRows * kColumns);
 };
 
 }  // namespace
 
-KernelTable WithFasterOrder(KernelTable table, const S8Order& one, const S8Order& other) {
+ScheduleTimings MeasureSchedules(const GemmSchedules& schedules) {
   using Clock = std::chrono::steady_clock;
-  table.s8_orders[0] = one;
-  table.s8_orders[1] = other;
-  Product product;
-  Clock::duration best[kMaxS8Orders];
-  std::fill_n(best, kMaxS8Orders, Clock::duration::max());
+  ScheduleTimings timings(static_cast<size_t>(schedules.count));
+  TestProduct product;
   for (int round = 0; round < kRounds; ++round) {
-    for (int i = 0; i < kMaxS8Orders; ++i) {
-      product.LeaveCaches();
+    for (int i = 0; i < schedules.count; ++i) {
+      product.FlushWeights();
       const Clock::time_point start = Clock::now();
-      product.Run(table.s8_orders[i]);
-      best[i] = std::min(best[i], Clock::now() - start);
+      product.Run(schedules.list[i]);
+      const std::chrono::duration<double> seconds = Clock::now() - start;
+      timings[static_cast<size_t>(i)].push_back(seconds.count());
     }
   }
-  if (best[1] < best[0]) std::swap(table.s8_orders[0], table.s8_orders[1]);
-  table.gemm_s8 = table.s8_orders[0].gemm_s8;
-  table.heads_together = table.s8_orders[0].one_stream;
-  return table;
+  return timings;
 }
 
 }  // namespace platen

@@ -1,0 +1,35 @@
+// Tables and parts of tables that the files of the instruction sets define. dispatch.cc puts them
+// together. All are constants: nothing is computed, and no instruction of a set is executed, before
+// dispatch.cc knows that the CPU has it.
+#pragma once
+
+#include "model/kernels/kernels.h"
+
+namespace platen {
+
+extern const KernelTable kScalarKernels;  // generic/scalar.cc
+
+#if defined(PLATEN_X86_KERNELS)
+extern const KernelTable kAvx2Kernels;    // x86/avx2.cc: AVX2, FMA
+extern const KernelTable kAvx512Kernels;  // x86/avx512.cc: AVX512F, DQ, BW, VL
+
+// x86/avx_vnni.cc: AVX2, AVX_VNNI. The rest of this table is kAvx2Kernels.
+extern const GemmSchedules kAvxVnniSchedules;
+
+// x86/avx512_vnni.cc: those of kAvx512Kernels, AVX512_VNNI. The rest is kAvx512Kernels.
+extern const GemmSchedules kAvx512VnniSchedules;
+void GemmS8PanelsAvx512Vnni(const GemmS8Job& job);  // the gemm_s8 of the two schedules
+void GemmS8SlicesAvx512Vnni(const GemmS8Job& job);
+
+// x86/amx_gemm.cc: those of kAvx512VnniSchedules, AMX_INT8; needs RequestAmxPermission(). The
+// schedules are kAvx512VnniSchedules for jobs of few rows, and both use tiles for others.
+extern const GemmSchedules kAmxSchedules;
+
+// x86/avx512_bf16.cc: AVX512_BF16. KernelTable::attention_bf16_dot.
+void AttentionBf16DotAvx512(const AttentionJob& job);
+
+// x86/amx_attention.cc: AVX512_BF16, AMX_BF16, permission. KernelTable::attention_bf16.
+void AttentionBf16Amx(const AttentionJob& job);
+#endif
+
+}  // namespace platen
