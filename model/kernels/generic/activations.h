@@ -53,7 +53,7 @@ PLATEN_INLINE F32x16 Reciprocal(F32x16 x) {
   return r;
 }
 
-// x / (1 + exp(-x)); below -69 the exponential stays at e^69, the result at 1e-30 of x.
+// x / (1 + exp(-x)). Below x = -69 the exponential is clamped to e^69, and the result is x * 1e-30.
 PLATEN_INLINE F32x16 Silu(F32x16 x) {
   const F32x16 exponent = Mul(x, Set1(-kLog2E));
   const F32x16 e = Exp2InRange(Min(Max(exponent, Set1(-100.0F)), Set1(100.0F)));

@@ -1,9 +1,11 @@
-// Attention over F32x16: online softmax over blocks of kKeySplit keys, with whatever products.
-// After attention_products.inc.
+// Attention over F32x16: online softmax over blocks of kKeySplit keys. The two products are a
+// template parameter (F32Products, Bf16Products, Bf16DotProducts).
 //
 // Per query row and block of keys: scores s (one lane per key, summed over the head ascending),
 // m = max(old m, s), p = 2^(s - m), out = out * 2^(old m - m) + p V (one lane per value, keys
-// ascending), and 16 partial sums of p. Rows of a tile do not see each other.
+// ascending), and 16 partial sums of p. Rows of a tile do not depend on each other.
+//
+// Source: Milakov and Gimelshein, Online normalizer calculation for softmax, arXiv:1805.02867.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +20,7 @@
 
 namespace platen::PLATEN_ISA {
 
-// Query rows that meet a block of keys while it is in the L2 cache.
+// Query rows that use a block of keys while it is in the L2 cache.
 constexpr int kQueryTile = 192;
 
 // Online-softmax state of up to kRows query rows.
@@ -64,7 +66,7 @@ struct AttentionTile {
   float rescale[kTileRows];                    // of one row block
 };
 
-// Takes the scores p of `visible` keys into a row's maximum; what the row has so far is to be
+// Raises a row's maximum to that of the scores p of `visible` keys. The sums so far are to be
 // multiplied by *rescale.
 PLATEN_INLINE void RaiseMax(const float* p, int visible, float* max, float* rescale) {
   const float block_max = LargestScore(p, visible);
@@ -94,7 +96,7 @@ PLATEN_INLINE void Probabilities(float* p, int visible, int count, float row_max
   Store(sum, sums);
 }
 
-// How many of keys [first, first + count) a row with this context sees.
+// How many of the keys [first, first + count) a row with this context sees.
 PLATEN_INLINE int Visible(int context, int first, int count) {
   const int seen = context - first;
   return seen < 0 ? 0 : seen < count ? seen : count;

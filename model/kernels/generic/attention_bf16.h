@@ -1,8 +1,8 @@
-// Attention with both products on bf16 values. Included by kernel_body.inc.
+// Attention with both products on bf16 values.
 //
-// The meaning is what AMX's tdpbf16ps computes, which sums 16 pairs at a time: a chunk of 32 values
-// of k gives two chains of fused multiply-adds from 0, one over the even and one over the odd
-// places, and then
+// The definition is what AMX's tdpbf16ps computes, which sums 16 pairs at a time: a chunk of 32
+// values of k gives two chains of fused multiply-adds from 0, one over the even and one over the
+// odd indices, and then
 //   sum = sum + (even + odd),  chunks ascending.
 // The instruction takes denormals as 0. None can appear: no bf16 value lies between 0 and 2^-40 in
 // magnitude, so every product is a multiple of 2^-94, and so is every sum of products however it is
@@ -68,7 +68,7 @@ PLATEN_INLINE void MultiplyBf16(int rows, const float* a, ptrdiff_t a_stride, co
 struct Bf16Products {
   PLATEN_INLINE static int Depth(const AttentionJob& job) { return job.v_stride; }
   static constexpr int kValuesPerFloat = 1;
-  // A NaN stays one.
+  // The product with 0 keeps a NaN, which RoundToBf16 would make 0.
   PLATEN_INLINE static void PutQuery(F32x16 x, int i, int, float* q) {
     Store(Fma(x, Set1(0.0F), RoundToBf16(x)), q + i);
   }

@@ -1,9 +1,9 @@
-// Attention with both products on pairs of bf16 values, as the instruction vdpbf16ps has it. After
-// attention.inc, AddPairs and PutBf16.
+// Attention with both products on pairs of bf16 values, summed as the instruction vdpbf16ps does.
 //
 // As f32 attention, but queries (scaled in f32) and probabilities (after they were summed in f32)
-// are rounded, and of two neighbouring k the second is added first: sum = fma(a0, b0, fma(a1, b1,
-// sum)). The instruction takes denormals as 0; why none can appear is said in attention_bf16.inc.
+// are rounded, and of two neighbouring k the second is added first:
+//   sum = fma(a0, b0, fma(a1, b1, sum)).
+// The instruction takes denormals as 0; generic/attention_bf16.h says why none can appear.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ struct WidenedPairs {
   }
 };
 
-// Pages of pairs. Pairs: WidenedPairs or its equal in the instruction set.
+// Keys or values in pairs. Pairs is WidenedPairs, or an instruction that computes the same.
 template <class Pairs>
 struct Bf16DotPage {
   using Value = uint16_t;
@@ -42,7 +42,7 @@ struct Bf16DotPage {
     return LoadPairs(p);
   }
   PLATEN_INLINE static F32x16 Left(const float* a) {
-    float pair;  // its bytes; it is no number
+    float pair;  // two bf16 values in the bits of a float
     __builtin_memcpy(&pair, a, sizeof(pair));
     return Set1(pair);
   }
@@ -51,7 +51,7 @@ struct Bf16DotPage {
   }
 };
 
-// A float of a query, or of the probabilities, holds a pair.
+// Queries and probabilities are stored in pairs, two bf16 values in each float.
 template <class Pairs>
 struct Bf16DotProducts : F32Products<Bf16DotPage<Pairs>> {
   PLATEN_INLINE static int Depth(const AttentionJob& job) { return job.v_stride / 2; }
@@ -59,7 +59,7 @@ struct Bf16DotProducts : F32Products<Bf16DotPage<Pairs>> {
   PLATEN_INLINE static void PutQuery(F32x16 x, int i, int, float* q) {
     Pairs::StoreRounded(x, q + i / 2);
   }
-  // Over the scores, which are longer and were read before.
+  // Overwrites scores that were read already: 16 pairs take half their memory.
   PLATEN_INLINE static void PutProbabilities(F32x16 x, int i, float* p) {
     Pairs::StoreRounded(x, p + i / 2);
   }

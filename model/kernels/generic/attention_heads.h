@@ -1,11 +1,14 @@
-// Attention of a few query rows over several heads whose pages lie side by side, as decoding has
-// it. After attention.inc, whose bits these are: scores of a key and sums over the values do not
-// depend on what is worked on in between.
+// Attention of a few query rows over several heads whose pages lie side by side, for decoding. The
+// bits are those of generic/attention.h: scores of a key and sums over the values do not depend on
+// what is computed in between.
 //
-// What it costs is reading the pages. Head by head, that is a few KiB here and a few KiB there: a
-// CPU whose prefetcher wants long streams reads at half the rate of its memory. So the keys of all
-// heads are taken in the order in which they lie, page after page, and then the values; each page
-// is fetched while the one before it is worked on.
+// The time goes into reading pages. Head by head, a few KiB are read at a time from pages far
+// apart, and a CPU whose prefetcher needs long streams reads at half the rate of its memory. So the
+// keys of all heads are read in the order in which they lie in memory, page after page, and then
+// the values; each page is prefetched while the one before it is used:
+//
+//   block of tokens  | head 0 | head 1 | ... |  a page of keys of each head, then the next block;
+//                                               the pages of values likewise
 #pragma once
 
 #include <cstddef>
@@ -26,7 +29,7 @@ struct HeadsTile {
 };
 
 // work(page of a head, the page after it, head, first key of the page) for the pages of `count`
-// keys or values in the order in which they lie. After the last comes `after`.
+// keys or values in the order in which they lie in memory. `after` is the page after the last.
 template <class F>
 PLATEN_INLINE void ForPagesOfHeads(const AttentionHeadsJob& job, const void* const* pages,
                                    ptrdiff_t head_bytes, int count, const void* after, F work) {

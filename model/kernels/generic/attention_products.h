@@ -1,9 +1,8 @@
 // The two products of attention over F32x16: scores of keys, and values weighted by probabilities.
-// Included by kernel_body.inc, before attention.inc.
 //
-// Decoding has few query rows per head, and what they cost is reading the pages from memory. Where
-// one stream is read at half the rate of four, several pages of keys are read side by side, and the
-// values of the same pages are fetched meanwhile; where it is not, see attention_heads.inc.
+// With few query rows per head, as in decoding, the time goes into reading pages from memory. Where
+// four streams are read faster than one, several pages of keys are read side by side, and the
+// values of the same tokens are prefetched; for other CPUs see generic/attention_heads.h.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +14,8 @@
 
 namespace platen::PLATEN_ISA {
 
-// How the rows of keys or values lie in a page: kDepth rows side by side, multiplied in kTerms
-// steps by as many floats of the left side. Load16<kTerm>(p) gives 16 columns of such a step.
+// A kind of page (attention_job.h): kDepth rows side by side, multiplied in kTerms steps by one
+// float of the left side each. Load16<kTerm>(p) gives 16 columns of such a step.
 struct F32Page {
   using Value = float;
   static constexpr int kDepth = 1;
@@ -38,13 +37,13 @@ struct Bf16Page : F32Page {
   }
 };
 
-// The right side of a product: row i of it is row i % page_rows of page i / page_rows.
+// The right side of a product: its row i is row i % page_rows of page i / page_rows.
 struct PagedRows {
   const void* const* pages;
   int page_rows;
   ptrdiff_t columns;  // of a page
   int k;              // rows
-  // With kFetch: the lines so many bytes behind those of the only page are fetched into L2.
+  // With kFetch: bytes from the only page to what is prefetched into L2 while it is used.
   ptrdiff_t ahead = 0;
 };
 
@@ -67,13 +66,13 @@ PLATEN_INLINE void AddProducts(const float* a, ptrdiff_t a_stride, const F32x16 
 // The keys of a split (kKeySplit), and the values that belong to them.
 struct SplitPages {
   const void* const* keys;
-  const void* const* values;  // fetched into L2 beside the scores; nullptr: not
+  const void* const* values;  // prefetched into L2 while the scores are computed; nullptr: not
   int count;                  // of pages
   int tokens;                 // of a page
   int depth;                  // floats of a query
 };
 
-// kPages pages from `page` on; where column `first` of each begins.
+// Pointers into kPages pages from `page` on, each at the same offset.
 template <class Value, int kPages>
 struct PageStarts {
   PLATEN_INLINE PageStarts(const void* const* pages, int page, ptrdiff_t offset) {
@@ -122,7 +121,7 @@ template <class Page, int MR, int kPages, int NV>
   });
 }
 
-// All pages of a split, as many at a time as make a tile.
+// All pages of a split, as many at a time as fill a register tile.
 template <class Page, int MR, int NV = kVectors<MR>>
 PLATEN_INLINE void ScorePages(const float* q, const SplitPages& split, float* s) {
   if constexpr (NV > 1) {
@@ -155,8 +154,8 @@ PLATEN_INLINE void WeighRow(const typename Page::Value* row, ptrdiff_t ahead, co
   AddProducts<Page>(p + kTerm, kKeySplit, w, acc);
 }
 
-// out[MR][16 NV] = out * rescale + p[MR][k] * columns `first` .. of the values. kFetch: and fetches
-// values.ahead.
+// out[MR][16 NV] = out * rescale + p[MR][k] * columns `first` .. of the values. kFetch:
+// prefetches values.ahead.
 template <class Page, bool kFetch, int MR, int NV>
 [[gnu::noinline]] void WeighTile(const float* p, const PagedRows& values, int first,
                                  const float* rescale, float* out) {
@@ -180,7 +179,7 @@ template <class Page, bool kFetch, int MR, int NV>
         WeighRow<Page, kFetch, i>(row, ahead, p, acc);
       });
     }
-    if (left > 0) WeighRow<Page, kFetch, 0>(row, ahead, p, acc);  // the last row of all
+    if (left > 0) WeighRow<Page, kFetch, 0>(row, ahead, p, acc);  // the last row, if odd
   }
   Unroll<MR>([&](auto r) __attribute__((always_inline)) {
     Unroll<NV>([&](auto v) __attribute__((always_inline)) {
@@ -202,7 +201,7 @@ PLATEN_INLINE void WeighColumns(const float* p, const PagedRows& values, const f
 // The products of one kind of pages, everything in f32.
 template <class Page>
 struct F32Products {
-  // Floats of a query, and how many of its values are in one.
+  // Floats that hold a query, and values of the query in each of them.
   PLATEN_INLINE static int Depth(const AttentionJob& job) { return job.head_dim; }
   static constexpr int kValuesPerFloat = 1;
   // Writes 16 values from `i` on of a query of `depth` floats, or probabilities.
@@ -215,7 +214,7 @@ struct F32Products {
     WithIndex<kTileRows>(
         rows, [&](auto r) __attribute__((always_inline)) { ScorePages<Page, r>(q, split, s); });
   }
-  // out = out * rescale + p * values; kFetch: and fetches values.ahead
+  // out = out * rescale + p * values; kFetch: prefetches values.ahead
   template <bool kFetch = false>
   PLATEN_INLINE static void Weigh(int rows, const float* p, const PagedRows& values,
                                   const float* rescale, float* out) {

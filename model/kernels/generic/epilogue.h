@@ -1,4 +1,4 @@
-// The epilogue of a product.
+// The epilogue of a product: what happens to finished sums before they are stored.
 #pragma once
 
 #include "model/kernels/generic/activations.h"

@@ -1,11 +1,19 @@
 // The f32 product over F32x16.
 //
-// An output element is one lane of one accumulator that sums over k in ascending order. k is walked
-// in slices, so that two slices of a panel, the rows of A beside them and their sums fit an L2
-// cache of 1 MiB; between slices the sums rest in memory as floats, which changes no bit.
+// An output element is one lane of one accumulator that sums over k in ascending order. A register
+// tile of MR rows x NV vectors is held in registers while k advances:
 //
-// While a slice is multiplied the next one is prefetched, a few lines at a time between the
-// products: they run near the peak from L2 alone, and a burst of prefetches holds up their loads.
+//                NV vectors of 16 columns of a panel, of one k
+//                  w[0]       w[1]     ...
+//   a[0][k]     acc[0][0]  acc[0][1]   ...      for every k: load NV vectors of weights, broadcast
+//   a[1][k]     acc[1][0]  acc[1][1]   ...      MR activations, MR * NV fused multiply-adds.
+//     ...                                       MR x NV is at most 4 x 1 (scalar), 6 x 1 (AVX2: 12
+//   a[MR-1][k]                                  of 16 registers) or 6 x 4 (AVX-512: 24 of 32).
+//
+// k is walked in slices, so that two slices of a panel, the rows of A beside them and their sums
+// fit an L2 cache of 1 MiB; between slices the sums lie in memory as floats, which changes no bit.
+// While a slice is multiplied the next one is prefetched, a few lines at a time: the products run
+// near the peak from L2 alone, and a burst of prefetches would delay their loads.
 #pragma once
 
 #include <cstddef>
@@ -24,14 +32,14 @@ constexpr int kChunkPanels = 4;
 constexpr int kStepDepth = 2;  // k between two prefetches
 constexpr int kLine = 16;      // floats of a cache line
 
-// A stretch of memory that will be wanted soon; `lines` of it are fetched per step.
+// Memory that is needed soon; `lines` cache lines of it are prefetched per step.
 struct PanelPrefetch {
   const float* next;
   const float* end;
   int lines;
 };
 
-PLATEN_INLINE void FetchSome(PanelPrefetch& prefetch) {
+PLATEN_INLINE void PrefetchSome(PanelPrefetch& prefetch) {
   const float* next = prefetch.next;
   if (next >= prefetch.end) return;
   for (int l = 0; l < prefetch.lines; ++l) __builtin_prefetch(next + l * kLine, 0, 2);  // into L2
@@ -60,7 +68,7 @@ PLATEN_INLINE void MultiplyStep(const float* a, ptrdiff_t a_stride, const float*
   });
 }
 
-// 16 NV columns of it.
+// 16 NV columns of the tile.
 template <int MR, int NV>
 PLATEN_INLINE void MultiplyColumns(const SliceTile& tile, int column, PanelPrefetch& wanted) {
   const float* a = tile.a;
@@ -77,7 +85,7 @@ PLATEN_INLINE void MultiplyColumns(const SliceTile& tile, int column, PanelPrefe
   const int k = tile.k;
   int i = 0;
   for (; i + kStepDepth <= k; i += kStepDepth) {
-    FetchSome(prefetch);
+    PrefetchSome(prefetch);
     Unroll<kStepDepth>([&](auto u) __attribute__((always_inline)) {
       MultiplyStep<MR, NV>(a + i + u, a_stride, b + (i + u) * kPanelColumns, acc);
     });
@@ -115,20 +123,20 @@ PLATEN_INLINE void FinishPanelRow(const GemmF32Job& job, int panel, int row, con
             job.c + row * job.c_stride + panel * panel_columns);
 }
 
-// k in [begin, end) of one panel for all rows of a chunk, and what is wanted after it.
+// k in [begin, end) of one panel for all rows of a chunk, and the slice that is needed after it.
 struct PanelSlice {
   int panel;
   int begin, end;
   const float* next;  // nullptr: nothing
 };
 
-// Adds the slice to `sums`, [rows][64] of this panel; after the last slice finishes the rows. If
-// there is no other slice the sums of a block of rows need no place of their own.
+// Adds the slice to `sums`, [rows][64] of this panel; after the last slice finishes the rows. Where
+// a slice is the whole depth, all blocks of rows use the same memory for their sums.
 PLATEN_INLINE void MultiplyPanelSlice(const GemmF32Job& job, const PanelSlice& slice, float* sums) {
   const bool whole = slice.begin == 0 && slice.end == job.k;
   const int depth = slice.end - slice.begin;
   const int blocks = BlockCount(job.rows);
-  const int tiles = blocks * (4 / kTileVectors);  // every tile fetches its share of 4 lines per k
+  const int tiles = blocks * (4 / kTileVectors);  // each prefetches its share of 4 lines per k
   const float* next_end = slice.next == nullptr ? nullptr : slice.next + depth * kPanelColumns;
   PanelPrefetch prefetch = {slice.next, next_end, (4 * kStepDepth + tiles - 1) / tiles};
   const float* panel =

@@ -1,4 +1,4 @@
-// Parts of a job of the int8 product, shared by all ways to work on it.
+// Parts of a job of the int8 product, shared by its loops (gemm_s8.h, avx512_vnni.cc, amx_gemm.cc).
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ PLATEN_INLINE Panel PanelOf(const GemmS8Job& job, int p) {
           left < width ? left : width};
 }
 
-// Bias and epilogue of `rows` finished rows of a panel; `row` is the first one's number in the job.
+// Bias and epilogue of `rows` finished rows of a panel; `row` is the index of the first in the job.
 PLATEN_INLINE void FinishRows(const GemmS8Job& job, const Panel& panel, const float* value, int row,
                               int rows) {
   float* c = job.c + row * job.c_stride + panel.first_column;
@@ -37,7 +37,7 @@ PLATEN_INLINE void FinishRows(const GemmS8Job& job, const Panel& panel, const fl
   }
 }
 
-// Asks for the output lines of a row, for writing.
+// Prefetches the output lines of a row, for writing.
 PLATEN_INLINE void PrefetchOutput(const GemmS8Job& job, const Panel& panel, int row) {
   const float* c = job.c + row * job.c_stride + panel.first_column;
   for (int i = 0; i < panel.columns; i += 16) __builtin_prefetch(c + i, 1, 3);

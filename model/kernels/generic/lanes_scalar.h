@@ -1,4 +1,4 @@
-// 16 float lanes as an array: the meaning of every operation.
+// 16 float lanes as an array: the definition of every operation on F32x16.
 #pragma once
 
 #include <bit>
@@ -101,12 +101,13 @@ inline F32x16 AddToExponent(F32x16 a, F32x16 shifted) {
     return std::bit_cast<float>(std::bit_cast<uint32_t>(a.v[i]) + n);
   });
 }
-// 1 / a within 13 %, for a in [2^-120, 2^120]: the exponent negated, the mantissa mirrored.
+// 1 / a within 13 %, for a in [2^-120, 2^120]: subtracting the bits from a constant negates the
+// exponent and mirrors the mantissa.
 inline F32x16 GuessReciprocal(F32x16 a) {
   return Map(
       [&](int i) { return std::bit_cast<float>(0x7EF127EAU - std::bit_cast<uint32_t>(a.v[i])); });
 }
-// a as bf16, nearest even; below kLeastBf16 in magnitude, and NaN: 0.
+// a rounded to bf16, nearest even; 0 below kLeastBf16 in magnitude and for a NaN.
 inline F32x16 RoundToBf16(F32x16 a) {
   return Map([&](int i) {
     const auto bits = std::bit_cast<uint32_t>(a.v[i]);
@@ -114,7 +115,7 @@ inline F32x16 RoundToBf16(F32x16 a) {
     return std::bit_cast<float>(large ? (bits + 0x7FFFU + (bits >> 16 & 1U)) & 0xFFFF0000U : 0U);
   });
 }
-// The same as 16 bits each, but a NaN stays one.
+// Stores that as 16 bits each, except that a NaN stays a NaN.
 inline void StoreBf16(F32x16 a, uint16_t* p) {
   const F32x16 rounded = RoundToBf16(a);
   for (int i = 0; i < 16; ++i) {
@@ -141,8 +142,9 @@ inline float ReduceMax(F32x16 a) {
   return a.v[0];
 }
 
-constexpr int kTileRows = 4;     // rows of a GEMM tile
-constexpr int kTileVectors = 1;  // 16-column vectors of a GEMM tile
+// Register tile of the float products (generic/gemm_f32.h): rows, and vectors of 16 columns.
+constexpr int kTileRows = 4;
+constexpr int kTileVectors = 1;
 
 // ------------------------------------------------------------------------------------- int8
 

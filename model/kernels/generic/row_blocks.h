@@ -5,7 +5,7 @@
 
 namespace platen::PLATEN_ISA {
 
-// Blocks of at most kTileRows when `rows` are split evenly.
+// How many blocks of at most kTileRows rows.
 PLATEN_INLINE int BlockCount(int rows) { return (rows + kTileRows - 1) / kTileRows; }
 // First row of block `i` when `rows` are split evenly into `blocks`.
 PLATEN_INLINE int BlockStart(int rows, int blocks, int i) {

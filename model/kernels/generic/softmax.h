@@ -11,7 +11,7 @@ constexpr float kLowest = -3.0e38F;  // below every finite score and logit
 
 // 2^x for x <= 0, clamped to -125.
 PLATEN_INLINE F32x16 Exp2(F32x16 x) {
-  return Exp2InRange(Max(Set1(-125.0F), x));  // in this order a NaN stays one
+  return Exp2InRange(Max(Set1(-125.0F), x));  // Max gives its second operand if one is NaN
 }
 
 // Largest of n >= 1 scores.

@@ -7,9 +7,9 @@
 
 namespace platen::PLATEN_ISA {
 
-// Straight-line code for i = 0 .. N - 1: f gets each index as a compile-time constant, so arrays
-// indexed by it live in registers. One fold, not recursion: GCC 12 keeps the accumulators in
-// registers only if everything is inlined at once.
+// f(Index<0>{}) ... f(Index<N - 1>{}) as straight-line code: the index is a compile-time constant,
+// so arrays indexed by it live in registers. One fold, not recursion: GCC 12 keeps the accumulators
+// in registers only if everything is inlined at once.
 template <int I>
 struct Index {
   constexpr operator int() const { return I; }
