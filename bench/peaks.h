@@ -54,9 +54,8 @@ class MemoryMeter {
 double MeasurePeakNow(const std::string& table_name, bool int8);
 
 // Whether something else keeps the same physical core busy right now, seen by how much tile
-// products slow down that load their operands (docs/PERFORMANCE.md, "AMX with a neighbour"): four
-// times with a busy hardware thread beside this one, not at all without. None where the CPU has no
-// AMX. 3 ms.
+// products slow down that load their operands (docs/notes/2026-11-22-amx.md): four times with a
+// busy hardware thread beside this one, not at all without. None where the CPU has no AMX. 3 ms.
 std::optional<bool> NeighbourIsBusy();
 
 // Register-only loops, in files of their own because of their compiler flags: the best of `runs` of

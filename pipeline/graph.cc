@@ -34,10 +34,10 @@ struct GateMail {
 };
 
 // Decoding comes last: a step costs nearly the same for one page's regions as for many pages', so
-// all pages in memory are made ready first and share its batch (docs/PERFORMANCE.md). Their number
-// is bounded by the slots. Before it, what is nearest to decoding goes first. What is decoded is
-// written at once, which frees its slot. Every node has a priority: tasks without one would wait
-// for all others.
+// all pages in memory are made ready first and share its batch
+// (docs/notes/2026-11-22-passes-and-pages.md). Their number is bounded by the slots. Before it,
+// what is nearest to decoding goes first. What is decoded is written at once, which frees its slot.
+// Every node has a priority: tasks without one would wait for all others.
 enum Priority : flow::node_priority_t {
   kDecodePriority = 1,
   kSourcePriority = 2,
