@@ -1,52 +1,28 @@
 // PDF through poppler's pdfinfo and pdftoppm, one child process per question and page: a crash, a
 // hang or a leak in a renderer of untrusted files stays there.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <string_view>
 
 #include "stages/readers/child_process.h"
 #include "stages/readers/decoders.h"
 #include "stages/readers/multi_page.h"
 #include "stages/readers/pixels.h"
+#include "stages/readers/poppler_output.h"
 #include "stages/readers/unreadable.h"
 
 namespace platen {
 namespace {
 
 constexpr size_t kMaxInfoBytes = 1 << 20;
-constexpr double kPointsPerInch = 72;
-constexpr size_t kMaxReasonBytes = 200;
 constexpr const char* kUnreadable = "not a readable PDF";
 constexpr const char* kNotRendered = "cannot be rendered";
 
 // A path that no program takes for an option or for standard input.
 std::string SafeArgument(const std::string& path) {
   return path.starts_with('/') ? path : "./" + path;
-}
-
-// The first line of what a program had to say, fit for a message.
-std::string FirstLine(std::string_view text) {
-  text = text.substr(0, std::min(text.find('\n'), kMaxReasonBytes));
-  std::string line(text);
-  std::replace_if(
-      line.begin(), line.end(), [](char c) { return c >= 0 && c < ' '; }, '?');
-  return line;
-}
-
-// What poppler says is wrong: the first line that speaks of an error, without its label
-// ("Syntax Error (123): ", "Internal Error: ").
-std::string Complaint(std::string_view text) {
-  constexpr std::string_view kLabel = " Error";
-  const size_t label = text.find(kLabel);
-  if (label == std::string_view::npos) return FirstLine(text);
-  const size_t line = text.rfind('\n', label) + 1;  // npos + 1 is 0
-  const size_t colon = text.find(": ", label);
-  const bool is_label = colon < text.find('\n', label);
-  return FirstLine(text.substr(is_label ? colon + 2 : line));
 }
 
 std::string ReasonFor(const ChildResult& result, const std::string& program,
@@ -66,7 +42,7 @@ std::string ReasonFor(const ChildResult& result, const std::string& program,
   if (result.errors.find("Incorrect password") != std::string::npos) {
     return "the file is encrypted and needs a password";
   }
-  const std::string line = Complaint(result.errors);
+  const std::string line = PopplerComplaint(result.errors);
   return what_failed + (line.empty() ? " (" + program + " failed with exit code " +
                                            std::to_string(result.code) + ")"
                                      : " (poppler: " + line + ")");
@@ -95,28 +71,6 @@ ChildResult RunPoppler(std::vector<std::string> arguments, const std::string& pa
   return result;
 }
 
-// What follows `label` on the last line that starts with it; pdfinfo prints titles and the like,
-// which are the author's, before the facts.
-std::optional<std::string_view> FindValue(std::string_view text, std::string_view label) {
-  std::optional<std::string_view> found;
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    if (line.starts_with(label)) found = line.substr(label.size());
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-  }
-  return found;
-}
-
-// The number at the start of `text`, after spaces, which is shortened by it; 0 if there is none.
-double TakeNumber(std::string_view& text) {
-  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc()) return 0;
-  text.remove_prefix(static_cast<size_t>(end - text.data()));
-  return value;
-}
-
 std::string_view Text(const ChildResult& result) {
   return {reinterpret_cast<const char*>(result.output.data()), result.output.size()};
 }
@@ -125,8 +79,7 @@ class PdfReader : public DocumentReader {
  public:
   PdfReader(const std::string& path, const ReadLimits& limits) : path_(path), limits_(limits) {
     const ChildResult info = RunPoppler({"pdfinfo"}, path_, kUnreadable, kMaxInfoBytes, limits_);
-    std::string_view value = FindValue(Text(info), "Pages:").value_or("");
-    const double num_pages = TakeNumber(value);
+    const double num_pages = PagesFromPdfInfo(Text(info));
     if (!(num_pages >= 1)) ThrowUnreadable(path, "there are no pages in the PDF");
     if (num_pages > limits.max_pages) {
       ThrowUnreadable(path, "has more than " + std::to_string(limits.max_pages) + " pages");
@@ -185,21 +138,7 @@ void PdfReader::AskForSizes(int first_page, int last_page) const {
   const ChildResult info =
       RunPoppler({"pdfinfo", "-f", std::to_string(first_page), "-l", std::to_string(last_page)},
                  path_, kUnreadable, kMaxInfoBytes, limits_);
-  const double scale = limits_.pdf_dpi / kPointsPerInch;
-  const auto pixels = [scale](double points) {
-    return static_cast<int64_t>(std::clamp(std::ceil(points * scale), 0.0, double{INT32_MAX}));
-  };
-  for (int page = first_page; page <= last_page; ++page) {
-    // "Page    7 size:  595.28 x 841.89 pts (A4)"
-    const std::string number = std::to_string(page);
-    const std::string padding(4 - std::min<size_t>(4, number.size()), ' ');
-    auto size = FindValue(Text(info), "Page " + padding + number + " size:");
-    if (!size) continue;
-    const double width = TakeNumber(*size);
-    if (size->starts_with(" x")) size->remove_prefix(2);
-    const double height = TakeNumber(*size);
-    sizes_[page] = {pixels(width), pixels(height)};
-  }
+  sizes_.merge(PageSizesFromPdfInfo(Text(info), first_page, last_page, limits_.pdf_dpi));
 }
 
 PageImage PdfReader::Render(int page_number) const {
@@ -212,7 +151,7 @@ PageImage PdfReader::Render(int page_number) const {
                                          number, "-l", number, "-cropbox", "-singlefile"},
                                         path_, kNotRendered, max_bytes, limits_);
   if (!Text(result).starts_with("P6")) {
-    const std::string line = Complaint(result.errors);
+    const std::string line = PopplerComplaint(result.errors);
     ThrowUnreadable(path_,
                     std::string(kNotRendered) + (line.empty() ? "" : " (poppler: " + line + ")"));
   }

@@ -1,0 +1,83 @@
+#include "stages/readers/poppler_output.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+namespace platen {
+namespace {
+
+constexpr double kPointsPerInch = 72;
+constexpr size_t kMaxReasonBytes = 200;
+
+// What follows `label` on the last line that starts with it; pdfinfo prints titles and the like,
+// which are the author's, before the facts.
+std::optional<std::string_view> FindValue(std::string_view text, std::string_view label) {
+  std::optional<std::string_view> found;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    if (line.starts_with(label)) found = line.substr(label.size());
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+  }
+  return found;
+}
+
+// The finite number at the start of `text`, after spaces, which is shortened by it; 0 if there is
+// none.
+double TakeNumber(std::string_view& text) {
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || !std::isfinite(value)) return 0;
+  text.remove_prefix(static_cast<size_t>(end - text.data()));
+  return value;
+}
+
+}  // namespace
+
+std::string FirstLine(std::string_view text) {
+  text = text.substr(0, std::min(text.find('\n'), kMaxReasonBytes));
+  std::string line(text);
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return c >= 0 && c < ' '; }, '?');
+  return line;
+}
+
+std::string PopplerComplaint(std::string_view errors) {
+  constexpr std::string_view kLabel = " Error";
+  const size_t label = errors.find(kLabel);
+  if (label == std::string_view::npos) return FirstLine(errors);
+  const size_t line = errors.rfind('\n', label) + 1;  // npos + 1 is 0
+  const size_t colon = errors.find(": ", label);
+  const bool is_label = colon < errors.find('\n', label);
+  return FirstLine(errors.substr(is_label ? colon + 2 : line));
+}
+
+double PagesFromPdfInfo(std::string_view info) {
+  std::string_view value = FindValue(info, "Pages:").value_or("");
+  return TakeNumber(value);
+}
+
+std::map<int, ImageSize> PageSizesFromPdfInfo(std::string_view info, int first_page, int last_page,
+                                              int dpi) {
+  const double scale = dpi / kPointsPerInch;
+  const auto pixels = [scale](double points) {
+    return static_cast<int64_t>(std::clamp(std::ceil(points * scale), 0.0, double{INT32_MAX}));
+  };
+  std::map<int, ImageSize> sizes;
+  for (int page = first_page; page <= last_page; ++page) {
+    // "Page    7 size:  595.28 x 841.89 pts (A4)"
+    const std::string number = std::to_string(page);
+    const std::string padding(4 - std::min<size_t>(4, number.size()), ' ');
+    auto size = FindValue(info, "Page " + padding + number + " size:");
+    if (!size) continue;
+    const double width = TakeNumber(*size);
+    if (size->starts_with(" x")) size->remove_prefix(2);
+    const double height = TakeNumber(*size);
+    sizes[page] = {pixels(width), pixels(height)};
+  }
+  return sizes;
+}
+
+}  // namespace platen
