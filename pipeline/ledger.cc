@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -64,6 +65,29 @@ void ForEachLine(int fd, const std::string& path, const Visit& visit) {
   if (!too_long && !pending.empty()) visit(pending);
 }
 
+// Ascending and apart, so that a page is found at once among however many ranges a record lists.
+std::vector<PageRange> Merged(std::vector<PageRange> ranges) {
+  std::sort(ranges.begin(), ranges.end(),
+            [](const PageRange& a, const PageRange& b) { return a.first < b.first; });
+  std::vector<PageRange> merged;
+  for (const PageRange& range : ranges) {
+    if (merged.empty() || range.first > merged.back().last) {
+      merged.push_back(range);
+    } else {
+      merged.back().last = std::max(merged.back().last, range.last);
+    }
+  }
+  return merged;
+}
+
+// Of ranges from Merged.
+bool Holds(const std::vector<PageRange>& ranges, int page) {
+  const auto after =
+      std::upper_bound(ranges.begin(), ranges.end(), page,
+                       [](int number, const PageRange& range) { return number < range.first; });
+  return after != ranges.begin() && page <= std::prev(after)->last;
+}
+
 int CountFrom(const Json& json, const char* key) {
   const Json& value = json.at(key);
   if (!value.is_number_integer() || value.get<int64_t>() < 0 || value.get<int64_t>() > kMaxPages) {
@@ -82,16 +106,10 @@ DocumentRecord RecordFrom(const Json& json) {
   if (!json.contains("page_list")) {
     record.pages = {{1, record.num_pages}};
   } else if (const auto list = json.at("page_list").get<std::string>(); !list.empty()) {
-    record.pages = ParsePageRanges(list);
+    record.pages = Merged(ParsePageRanges(list));
   }
   record.output_bytes = json.at("outputs").get<std::map<std::string, int64_t>>();
   return record;
-}
-
-bool Holds(const std::vector<PageRange>& ranges, int page) {
-  return std::any_of(ranges.begin(), ranges.end(), [page](const PageRange& range) {
-    return page >= range.first && page <= range.last;
-  });
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ struct ResultIdentity {
 
 // What was written of a document.
 struct DocumentRecord {
-  std::vector<PageRange> pages;                 // that are in its outputs
+  std::vector<PageRange> pages;                 // that are in its outputs, ascending and apart
   int num_pages = 0;                            // in the outputs
   int of_pages = 0;                             // in the document
   int failed = 0;                               // of the pages in the outputs

@@ -1,5 +1,6 @@
 #include "stages/formats/page_json.h"
 
+#include <climits>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -88,6 +89,16 @@ Json ToJson(const PageResult& page) {
   return json;
 }
 
+// Read from text that anybody may have written: a fraction or a number beyond int is refused.
+int IntFrom(const Json& json, const char* key) {
+  const Json& value = json.at(key);
+  if (!value.is_number_integer() || value.get<int64_t>() < INT_MIN ||
+      value.get<int64_t>() > INT_MAX) {
+    throw Error(ErrorKind::kEnvironment, {"", key}, "is no whole number of 32 bits");
+  }
+  return value.get<int>();
+}
+
 ResultBox BoxFrom(const Json& json) {
   return {json.at(0).get<double>(), json.at(1).get<double>(), json.at(2).get<double>(),
           json.at(3).get<double>()};
@@ -96,7 +107,7 @@ ResultBox BoxFrom(const Json& json) {
 template <typename T>
 void ReadReading(const Json& json, T& item) {
   item.text = json.at("text").get<std::string>();
-  item.confidence.tokens = json.at("tokens").get<int>();
+  item.confidence.tokens = IntFrom(json, "tokens");
   if (json.contains("confidence")) {
     item.confidence.mean = json["confidence"].at("mean").get<double>();
     item.confidence.min = json["confidence"].at("min").get<double>();
@@ -136,15 +147,15 @@ Doubt DoubtFrom(const Json& json) {
 
 PageResult PageFrom(const Json& json) {
   PageResult page;
-  page.page = json.at("page").get<int>();
+  page.page = IntFrom(json, "page");
   page.error = json.value("error", std::string());
-  page.width = json.at("width").get<int>();
-  page.height = json.at("height").get<int>();
-  page.rotation = json.at("rotation").get<int>();
+  page.width = IntFrom(json, "width");
+  page.height = IntFrom(json, "height");
+  page.rotation = IntFrom(json, "rotation");
   page.skew_degrees = json.at("skew_degrees").get<double>();
   page.warnings = json.value("warnings", std::vector<std::string>{});
-  for (const Json& doubt : json.value("doubts", Json::array())) {
-    page.doubts.push_back(DoubtFrom(doubt));
+  if (json.contains("doubts")) {  // not by value(): copies of deep nesting exhaust the stack
+    for (const Json& doubt : json["doubts"]) page.doubts.push_back(DoubtFrom(doubt));
   }
   for (const Json& region : json.at("regions")) page.regions.push_back(RegionFrom(region));
   return page;

@@ -193,6 +193,21 @@ TEST_F(RecordTest, LinesThatAreNoRecordsSayNothing) {
   }
 }
 
+TEST_F(RecordTest, PagesMayBeListedInAnyOrderAndInAnyNumberOfRanges) {
+  std::string many;
+  for (int i = 0; i < 200'000; ++i) many += "1,";
+  for (const auto& [list, has_all] : {std::pair<std::string, bool>{"500001-1000000,1-500000", true},
+                                      {many + "1-1000000", true},
+                                      {"2-1000000," + many + "7", true},
+                                      {many + "1-999999", false},
+                                      {many + "2-4,6-1000000", false}}) {
+    WriteLedger("{\"record\":\"document\",\"key\":\"" + key_ +
+                "\",\"pages\":1000000,\"page_list\":\"" + list +
+                "\",\"of\":1000000,\"failed\":0,\"outputs\":{\"txt\":5}}\n");
+    EXPECT_EQ(Make().IsFinished(key_, input_, {}), has_all) << list.substr(list.size() - 20);
+  }
+}
+
 TEST_F(RecordTest, RecordsOfVersionOneStandForWholeDocuments) {
   WriteLedger("{\"record\":\"document\",\"key\":\"" + key_ +
               "\",\"name\":\"a.tif\",\"pages\":3,\"failed\":0,\"outputs\":{\"txt\":5}}\n");

@@ -194,6 +194,18 @@ TEST(PageJsonTest, AnythingElseIsAnErrorAndNeverACrash) {
   }
   EXPECT_THROW(PageFromJson("[]"), Error);
   EXPECT_THROW(PageFromJson(R"({"page": "one"})"), Error);
+  const std::string deep(500'000, '[');
+  EXPECT_THROW(
+      PageFromJson(R"({"page":1,"width":1,"height":1,"rotation":0,"skew_degrees":0,"doubts":)" +
+                   deep + std::string(deep.size(), ']') + "}"),
+      Error);
+  for (const char* page : {"1e99", "4294967297", "0.5", "-1e99"}) {
+    EXPECT_THROW(
+        PageFromJson(R"({"page":)" + std::string(page) +
+                     R"(,"width":1,"height":1,"rotation":0,"skew_degrees":0,"regions":[]})"),
+        Error)
+        << page;
+  }
 }
 
 TEST(MakeDocumentWriterTest, UnknownFormatsAreNamed) {
