@@ -5,13 +5,15 @@ target_include_directories(platen_options INTERFACE ${PROJECT_SOURCE_DIR})
 # instruction set computes the same bits. No fast-math anywhere.
 target_compile_options(platen_options INTERFACE
   -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -ffp-contract=off
-  -Wno-restrict)  # GCC 12 sees overlaps in std::string concatenation that are not there
+  # GCC 12 sees overlaps in std::string concatenation that are not there.
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 if(PLATEN_WERROR)
   target_compile_options(platen_options INTERFACE -Werror)
 endif()
 if(PLATEN_SANITIZE)
   string(REPLACE ";" "," _sanitizers "${PLATEN_SANITIZE}")
-  target_compile_options(platen_options INTERFACE -fsanitize=${_sanitizers} -fno-omit-frame-pointer -g)
+  target_compile_options(platen_options INTERFACE
+    -fsanitize=${_sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
   # oneTBB's flow graph casts its own task types in ways this check objects to.
   if("undefined" IN_LIST PLATEN_SANITIZE)
     target_compile_options(platen_options INTERFACE -fno-sanitize=vptr)

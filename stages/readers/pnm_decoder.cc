@@ -31,7 +31,9 @@ class Parser {
 
   Header ReadHeader() {
     Header header;
+    if (bytes_.size() < 2) FailCutOff();
     header.kind = bytes_[1] - '0';
+    if (bytes_[0] != 'P' || header.kind < 1 || header.kind > 6) Fail("no P1 to P6 at the start");
     at_ = 2;
     header.width = ReadNumber("width");
     header.height = ReadNumber("height");

@@ -1,0 +1,16 @@
+// What pdfinfo and pdftoppm print about a hostile PDF.
+#include "stages/readers/poppler_output.h"
+#include "tests/fuzz/fuzz_input.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text = platen::fuzz::Text({data, size});
+  platen::PopplerComplaint(text);
+  platen::PagesFromPdfInfo(text);
+  for (const auto& [page, pixels] : platen::PageSizesFromPdfInfo(text, 1, 64, 200)) {
+    if (pixels.width < 0 || pixels.width > INT32_MAX || pixels.height < 0 ||
+        pixels.height > INT32_MAX) {
+      std::abort();
+    }
+  }
+  return 0;
+}
