@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is needed, builds everything and runs the tests. Safe to repeat.
+# Installs what is needed, builds everything (warnings are errors) and runs the tests. Safe to repeat.
 #
 #   ./tools/test.sh          the quick suite: under ten minutes from a clean clone on two cores
 #   ./tools/test.sh --all    the long randomised suites too
@@ -17,7 +17,7 @@ started=$SECONDS
 echo "== 1/3 packages"
 ./tools/install_packages.sh
 echo "== 2/3 build"
-./tools/build.sh
+PLATEN_CMAKE_ARGS=-DPLATEN_WERROR=ON ./tools/build.sh
 echo "== 3/3 tests"
 if ((long)); then
   # Randomised suites do many more rounds, and print the seed they start from.

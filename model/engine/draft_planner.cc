@@ -25,7 +25,7 @@ size_t PassCost::BucketOf(int64_t rows) {
   assert(rows >= 1);
   if (rows <= 4) return static_cast<size_t>(rows - 1);
   const auto value = static_cast<uint64_t>(rows - 1);
-  const int doubling = std::bit_width(value) - 1;  // >= 2
+  const int doubling = static_cast<int>(std::bit_width(value)) - 1;  // >= 2
   const uint64_t quarter = (value >> (doubling - 2)) & 3;
   return static_cast<size_t>(4 + (doubling - 2) * 4) + static_cast<size_t>(quarter);
 }
