@@ -136,7 +136,8 @@ void PrintSpeed() {
     Row("note", "something else keeps this CPU core busy just now: int8 products are slower");
   }
   if (FindKernels("avx2") == nullptr) {
-    Row("warning", "this CPU has no AVX2: reading is many times slower than on any CPU since 2013");
+    Row("warning",
+        "there are no AVX2 kernels for this CPU: reading is many times slower with others");
   }
   // A decoding step reads every weight once: 0.5 GB for GLM-OCR in int8.
   constexpr double kSlowMemory = 4;

@@ -37,7 +37,7 @@ struct PanelStreams {
 
 PLATEN_INLINE void PrefetchLines(const uint8_t* line, int lines) {
   for (int i = 0; i < lines; ++i) {
-    _mm_prefetch(reinterpret_cast<const char*>(line + i * 64), _MM_HINT_T1);
+    __builtin_prefetch(line + i * 64, 0, 2);
   }
 }
 
@@ -62,11 +62,12 @@ PLATEN_INLINE void PrefetchQuarter(const uint8_t* w, int quarter) {
   constexpr int kRows = kAmxRows / 4;
   Unroll<kRows>([&](auto row) __attribute__((always_inline)) {
     const uint8_t* line = w + (quarter * kRows + row) * kWeightStride;
-    Unroll<V>([&](auto v) __attribute__((always_inline)) {
-      _mm_prefetch(reinterpret_cast<const char*>(line + v * 64), _MM_HINT_T0);
-    });
+    Unroll<V>([&](auto v)
+                  __attribute__((always_inline)) { __builtin_prefetch(line + v * 64, 0, 3); });
   });
 }
+
+constexpr int kProducts = 4;  // tile products of a step
 
 // f(0) ... f(n - 1); n is kSteps unless that is 0.
 template <int kSteps, class F>
@@ -85,7 +86,6 @@ PLATEN_INLINE void ForSteps(int n, F f) {
 template <class Layout, bool kOneBlock, Sink kSink, int kSteps>
 [[gnu::noinline]] void MultiplyUnit(const Unit& u, const PendingSums& pending,
                                     PanelStreams& streams) {
-  constexpr int kProducts = 4;  // in a step
   Adder<Layout::kVectors, kSink> adder(pending);
   const int8_t* a = u.a;
   ptrdiff_t a_stride = u.a_stride;

@@ -39,7 +39,7 @@ constexpr int kWholeK = 1 << 30;
 // prefetched side by side: on Sapphire Rapids one stream reads 11 GB/s and four read 17.
 struct SlicesOfK {
   static constexpr int kStreams = 4;
-  static constexpr _mm_hint kInto = _MM_HINT_T0;
+  static constexpr int kLocality = 3;  // prefetches into L1
   static int SliceK(int rows) { return rows <= 24 ? 256 : 512; }
 };
 
@@ -49,7 +49,7 @@ struct SlicesOfK {
 // them.
 struct WholePanels {
   static constexpr int kStreams = 1;
-  static constexpr _mm_hint kInto = _MM_HINT_T1;
+  static constexpr int kLocality = 2;  // into L2
   static int SliceK(int rows) { return kVnniBlockRows < rows && rows <= 20 ? 256 : kWholeK; }
 };
 // Bytes ahead that a single block prefetches in one stream.
@@ -77,7 +77,7 @@ struct Block {
 
 template <class Schedule>
 PLATEN_INLINE void PrefetchLine(const uint8_t* p) {
-  _mm_prefetch(reinterpret_cast<const char*>(p), Schedule::kInto);
+  __builtin_prefetch(p, 0, Schedule::kLocality);
 }
 
 // The lines of one iteration.

@@ -10,8 +10,6 @@
 //     4 streams   0 1 2 3    0 1 2 3    0 1 2 3    0 1 2 3
 #pragma once
 
-#include <immintrin.h>
-
 #include <cstddef>
 #include <cstdint>
 
@@ -20,6 +18,10 @@
 #include "model/kernels/kernels.h"
 
 namespace platen::PLATEN_ISA {
+
+// Localities of __builtin_prefetch.
+constexpr int kIntoL1 = 3;
+constexpr int kIntoL2 = 2;
 
 // An iteration of an inner loop multiplies so many fours of k and prefetches four cache lines.
 constexpr int kFoursPerIteration = 4;
@@ -33,18 +35,18 @@ struct PrefetchCursor {
   PLATEN_INLINE void Advance() {
     if (next == nullptr) return;
     if (distance == 64) {
-      Lines<_MM_HINT_T1>();
+      Lines<kIntoL2>();
     } else {
-      Lines<_MM_HINT_T0>();
+      Lines<kIntoL1>();
     }
     next += advance;
   }
 
  private:
-  template <_mm_hint kInto>
+  template <int kLocality>
   PLATEN_INLINE void Lines() const {
     Unroll<4>([&](auto line) __attribute__((always_inline)) {
-      _mm_prefetch(reinterpret_cast<const char*>(next + line * distance), kInto);
+      __builtin_prefetch(next + line * distance, 0, kLocality);
     });
   }
 };
