@@ -108,6 +108,16 @@ struct LoadedModel {
   double cpu_s = 0;
 };
 
+// Throws Error(kUsage) for a drafter that this model does not have.
+DrafterChoice DraftersFrom(const Settings& settings, const Model& model) {
+  const std::string& name = settings.Text("drafters");
+  if (name == "mtp" && model.draft() == nullptr) {
+    throw Error(ErrorKind::kUsage, {.file = {}, .field = "--drafters"},
+                "this model has no draft layer; leave it out, or give none");
+  }
+  return name == "none" ? DrafterChoice::kNone : DrafterChoice::kAuto;
+}
+
 LoadedModel LoadModel(const Settings& settings, int64_t kv_cache_bytes) {
   const int64_t start_ns = MonotonicNs();
   const double start_cpu_s = ProcessCpuSeconds();
@@ -117,6 +127,7 @@ LoadedModel LoadModel(const Settings& settings, int64_t kv_cache_bytes) {
   loaded.id = ModelId(*loaded.model);
   EngineOptions options;
   options.draft_length = static_cast<int>(settings.Integer("draft-length"));
+  options.drafters = DraftersFrom(settings, *loaded.model);
   options.adaptive_drafts = settings.Text("draft-policy") == "adaptive";
   options.kv_cache_bytes = kv_cache_bytes;
   loaded.engine = std::make_unique<Engine>(*loaded.model, options);

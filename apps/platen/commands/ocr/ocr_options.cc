@@ -144,6 +144,16 @@ void AddModel(OptionTable& table) {
                    .min = 0,
                    .max = 8,
                    .changes_results = OptionSpec::kNo});
+  table.push_back({.name = "drafters",
+                   .type = Type::kChoice,
+                   .default_value = "auto",
+                   .value_name = "NAME",
+                   .group = group,
+                   .help =
+                       "Who guesses tokens ahead: mtp, the model's own draft layer; none. auto: mtp "
+                       "where the model has one. Changes the speed, never the text.",
+                   .choices = {"auto", "mtp", "none"},
+                   .changes_results = OptionSpec::kNo});
   table.push_back({.name = "draft-policy",
                    .type = Type::kChoice,
                    .default_value = "adaptive",

@@ -144,6 +144,8 @@ Json Decoding(const EngineStats& stats) {
           {"mean_sequences_per_step", Ratio(stats.rounds, stats.steps)},
           {"tokens_per_target_pass", Ratio(stats.decoded_tokens, stats.rounds)},
           {"acceptance", acceptance},
+          {"draft_faults", stats.draft_faults},
+          {"sequences_retried", stats.retried},
           {"kv_blocks", stats.kv_blocks_total},
           {"kv_blocks_peak", stats.kv_blocks_peak}};
 }
