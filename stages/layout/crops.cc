@@ -5,9 +5,9 @@
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "stages/layout/classical/line_pieces.h"
-#include "stages/layout/classical/page_warp.h"
 #include "stages/layout/layout.h"
+#include "stages/layout/line_pieces.h"
+#include "stages/layout/page_warp.h"
 
 namespace platen {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "stages/layout/classical/geometry.h"
+#include "stages/layout/geometry.h"
 
 namespace platen::layout {
 

@@ -30,6 +30,7 @@ const std::vector<std::string> kFloors = {
     "model/engine",
     "stages/readers",
     "stages/layout",
+    "stages/layout/classical",
     "stages/formats",
     "stages/inputs",
     "stages",

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "stages/layout/classical/components.h"
+#include "stages/layout/components.h"
 
 namespace platen::layout {
 

@@ -4,8 +4,8 @@
 #include <opencv2/core.hpp>
 #include <vector>
 
-#include "stages/layout/classical/components.h"
-#include "stages/layout/classical/geometry.h"
+#include "stages/layout/components.h"
+#include "stages/layout/geometry.h"
 
 namespace platen::layout {
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "stages/layout/classical/components.h"
 #include "stages/layout/classical/page_work.h"
+#include "stages/layout/components.h"
 
 namespace platen::layout {
 

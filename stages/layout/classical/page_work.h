@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "stages/layout/classical/components.h"
 #include "stages/layout/classical/phrases.h"
+#include "stages/layout/components.h"
 
 namespace platen::layout {
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "stages/layout/classical/geometry.h"
 #include "stages/layout/classical/letters.h"
+#include "stages/layout/geometry.h"
 
 namespace platen::layout {
 

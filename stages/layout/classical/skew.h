@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "stages/layout/classical/components.h"
+#include "stages/layout/components.h"
 
 namespace platen::layout {
 

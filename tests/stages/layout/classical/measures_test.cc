@@ -5,10 +5,10 @@
 #include <random>
 #include <vector>
 
-#include "stages/layout/classical/geometry.h"
 #include "stages/layout/classical/letter_height.h"
 #include "stages/layout/classical/line_metrics.h"
 #include "stages/layout/classical/skew.h"
+#include "stages/layout/geometry.h"
 
 namespace platen::layout {
 namespace {

@@ -5,11 +5,11 @@
 #include <opencv2/imgproc.hpp>
 
 #include "stages/layout/classical/binarise.h"
-#include "stages/layout/classical/components.h"
 #include "stages/layout/classical/gutters.h"
-#include "stages/layout/classical/line_pieces.h"
-#include "stages/layout/classical/page_warp.h"
 #include "stages/layout/classical/rulings.h"
+#include "stages/layout/components.h"
+#include "stages/layout/line_pieces.h"
+#include "stages/layout/page_warp.h"
 
 namespace platen::layout {
 namespace {

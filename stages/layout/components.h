@@ -4,7 +4,7 @@
 #include <opencv2/core.hpp>
 #include <vector>
 
-#include "stages/layout/classical/geometry.h"
+#include "stages/layout/geometry.h"
 
 namespace platen::layout {
 

@@ -1,4 +1,4 @@
-#include "stages/layout/classical/geometry.h"
+#include "stages/layout/geometry.h"
 
 #include <algorithm>
 #include <cassert>

@@ -1,4 +1,4 @@
-#include "stages/layout/classical/line_pieces.h"
+#include "stages/layout/line_pieces.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <opencv2/imgproc.hpp>
 #include <tuple>
 
-#include "stages/layout/classical/components.h"
+#include "stages/layout/components.h"
 
 namespace platen::layout {
 namespace {

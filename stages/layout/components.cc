@@ -1,4 +1,4 @@
-#include "stages/layout/classical/components.h"
+#include "stages/layout/components.h"
 
 #include <algorithm>
 #include <opencv2/imgproc.hpp>

@@ -1,4 +1,4 @@
-#include "stages/layout/classical/page_warp.h"
+#include "stages/layout/page_warp.h"
 
 #include <algorithm>
 #include <array>
