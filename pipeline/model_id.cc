@@ -1,9 +1,9 @@
 #include "pipeline/model_id.h"
 
-#include <filesystem>
 #include <string_view>
 
 #include "model/support/hash.h"
+#include "model/support/json_fields.h"
 #include "model/support/mapped_file.h"
 
 namespace platen {
@@ -15,10 +15,9 @@ std::string ModelId(const Model& model) {
   Hasher hasher;
   for (const char* name : {"config.json", "generation_config.json", "preprocessor_config.json",
                            "platen.json", "tokenizer.json"}) {
-    const std::string path = model.snapshot().dir + "/" + name;
+    const std::string path = SnapshotFile(model.snapshot().dir, name);
     hasher.Add(name);
-    std::error_code ignored;
-    if (std::filesystem::exists(path, ignored)) hasher.Add(text(MappedFile(path).data()));
+    if (FileExists(path)) hasher.Add(text(MappedFile(path).data()));
   }
   hasher.Add(model.ContentHash());
   return hasher.Hex();

@@ -26,8 +26,7 @@ PageReading PageReader::Read(const Image& page, const PageLayout& layout) {
   PageReading reading;
   std::vector<Crop> crops = MakeCrops(page, layout, options_.reading, options_.text_height);
   const RequestOptions request = {.task_text = options_.reading.prompts.at(options_.task),
-                                  .max_new_tokens = options_.max_new_tokens,
-                                  .repetition_penalty = options_.repetition_penalty};
+                                  .max_new_tokens = options_.max_new_tokens};
   reading.regions.resize(crops.size());
   std::vector<Request> requests;
   std::vector<size_t> regions;  // of the requests

@@ -17,7 +17,6 @@ struct PageReaderOptions {
   std::string task = "text";  // key of ReadingConfig::prompts
   double text_height = 0;     // see MakeCrops
   int max_new_tokens = 0;     // 0: derived from the size of the crop
-  float repetition_penalty = 1.0F;
   int64_t kv_cache_bytes = int64_t{1} << 30;
 };
 

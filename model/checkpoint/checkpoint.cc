@@ -20,11 +20,6 @@ constexpr const char* kIndexFile = "model.safetensors.index.json";
 constexpr size_t kMaxIndexBytes = 16 << 20;
 constexpr size_t kMaxShards = 1000;
 
-bool Exists(const std::filesystem::path& path) {
-  std::error_code ignored;  // not readable counts as absent; opening it will say why
-  return std::filesystem::exists(path, ignored);
-}
-
 // tensor name -> shard file name.
 std::map<std::string, std::string> ReadIndex(const std::string& path) {
   const nlohmann::json json = ReadJsonFile(path, kMaxIndexBytes);
@@ -184,7 +179,7 @@ Checkpoint Checkpoint::Open(const std::string& snapshot_dir) {
   std::map<std::string, std::string> index;  // stays empty for one file
   std::set<std::string> files = {kSingleFile};
   const std::string index_path = (dir / kIndexFile).string();
-  if (!Exists(dir / kSingleFile) && Exists(index_path)) {
+  if (!FileExists(dir / kSingleFile) && FileExists(index_path)) {
     index = ReadIndex(index_path);
     files.clear();
     for (const auto& [tensor, file] : index) files.insert(file);

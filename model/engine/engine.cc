@@ -78,7 +78,7 @@ struct Engine::Impl {
   void AcceptAll(std::span<const Proposal> proposals);
   Round Accept(const Proposal& proposal, std::span<const SampledToken> chosen, ConstMatView hidden);
   void Count(const Proposal& proposal, int accepted, int64_t decided);
-  void ForgetDrafting(const Sequence& s, int64_t faults) noexcept;
+  void EndDrafting(const Sequence& s) noexcept;
   void Release(Sequence& s) noexcept;
 
   const Model& model;
@@ -200,7 +200,7 @@ void Engine::Prefill(std::span<Sequence* const> sequences) {
   const std::string error =
       Attempt([&] { e.drafter->Observe(sequences, e.prefill.batch(), e.prefill.hidden()); });
   if (error.empty()) return;
-  for (const Sequence* s : sequences) e.ForgetDrafting(*s, 1);
+  for (const Sequence* s : sequences) e.EndDrafting(*s);
 }
 
 // ------------------------------------------------------------------------------------- decode
@@ -287,15 +287,15 @@ void Engine::Impl::Draft(std::span<Proposal> proposals) {
   const std::string error = Attempt([&] { drafter->Propose(proposals); });
   if (error.empty()) return;
   for (Proposal& p : proposals) {
-    if (p.planned > 0) ForgetDrafting(*p.sequence, 1);
+    if (p.planned > 0) EndDrafting(*p.sequence);
     p.drafts.clear();
   }
 }
 
-void Engine::Impl::ForgetDrafting(const Sequence& s, int64_t faults) noexcept {
+void Engine::Impl::EndDrafting(const Sequence& s) noexcept {
   drafter->Forget(s.id);
   const std::lock_guard lock(stats_mutex);
-  stats.draft_faults += faults;
+  ++stats.draft_faults;
 }
 
 // Draft, verify, accept, commit; the first two timed for the planner.
@@ -361,10 +361,12 @@ Round Engine::Impl::Accept(const Proposal& p, std::span<const SampledToken> chos
                            ConstMatView hidden) {
   Sequence& s = *p.sequence;
   const int accepted = CountAccepted(p.drafts, chosen);
-  Round round = {
-      s.id,     s.cache_len, s.cache_len + s.prompt.rope_delta, s.tokens.back(), p.drafts, {},
-      accepted, {}};
-  for (const SampledToken& token : chosen) round.target_argmax.push_back(token.index);
+  Round round;
+  if (options.instruments.on_round) {
+    const int64_t rope_position = s.cache_len + s.prompt.rope_delta;
+    round = {s.id, s.cache_len, rope_position, s.tokens.back(), p.drafts, {}, accepted, {}};
+    for (const SampledToken& token : chosen) round.target_argmax.push_back(token.index);
+  }
   for (int j = 0; j <= accepted; ++j) {
     const SampledToken& token = chosen[static_cast<size_t>(j)];
     if (token.index < 0) {
@@ -379,7 +381,7 @@ Round Engine::Impl::Accept(const Proposal& p, std::span<const SampledToken> chos
   if (s.finished) return round;
   if (drafter) {
     const ConstMatView kept = hidden.Rows(0, int64_t{accepted} + 1);
-    if (!Attempt([&] { drafter->Commit(s, kept); }).empty()) ForgetDrafting(s, 1);
+    if (!Attempt([&] { drafter->Commit(s, kept); }).empty()) EndDrafting(s);
   }
   s.cache_len += int64_t{accepted} + 1;
 #ifndef NDEBUG

@@ -1,7 +1,6 @@
 #include "model/families/reading_config.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "model/support/json_fields.h"
 
@@ -91,8 +90,7 @@ const char* GranularityName(ReadingConfig::Granularity granularity) {
 ReadingConfig ReadReadingConfig(const std::string& path, std::string_view image_placeholder) {
   ReadingConfig out;
   out.prompts = StandardPrompts();
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return out;
+  if (!FileExists(path)) return out;
 
   const nlohmann::json json = ReadJsonFile(path, kMaxFileBytes);
   const JsonObject root(json, path);
@@ -117,8 +115,7 @@ ReadingConfig ReadReadingConfig(const std::string& path, std::string_view image_
 
 QuantizationPlan ReadQuantizationPlan(const std::string& path) {
   QuantizationPlan plan;
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return plan;
+  if (!FileExists(path)) return plan;
   const nlohmann::json json = ReadJsonFile(path, kMaxFileBytes);
   const JsonObject root(json, path);
   if (!root.Has("int8")) return plan;

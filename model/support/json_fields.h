@@ -22,7 +22,8 @@ inline constexpr int kMaxJsonDepth = 64;
 // duplicate keys and deep nesting are refused.
 nlohmann::json ParseJson(std::string_view text, const std::string& file, uint64_t base_offset = 0);
 
-// The path of a file of a snapshot folder, of a file beside another, and whether there is one.
+// The path of a file of a snapshot folder, of a file beside another, and whether there is one (what
+// cannot be looked at counts as absent).
 std::string SnapshotFile(const std::string& snapshot_dir, const char* name);
 std::string SiblingFile(const std::string& path, const char* name);
 bool FileExists(const std::string& path);
