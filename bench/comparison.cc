@@ -22,8 +22,8 @@ TextDifference CompareText(const std::string& a, const std::string& b) {
 }
 
 bool SameRegions(const PageReading& a, const PageReading& b) {
-  return std::equal(a.regions.begin(), a.regions.end(), b.regions.begin(), b.regions.end(),
-                    [](const RegionReading& x, const RegionReading& y) {
+  return std::equal(a.crops.begin(), a.crops.end(), b.crops.begin(), b.crops.end(),
+                    [](const CropOutcome& x, const CropOutcome& y) {
                       return x.origin.line == y.origin.line && x.origin.part == y.origin.part;
                     });
 }
@@ -40,8 +40,8 @@ void CompareTokens(const std::vector<TokenId>& a, const std::vector<TokenId>& b,
 }
 
 int64_t Failures(const PageReading& reading) {
-  return std::count_if(reading.regions.begin(), reading.regions.end(),
-                       [](const RegionReading& region) { return !region.error.empty(); });
+  return std::count_if(reading.crops.begin(), reading.crops.end(),
+                       [](const CropOutcome& region) { return !region.error.empty(); });
 }
 
 // Infinite if either is not a number.
@@ -84,9 +84,9 @@ PageComparison ComparePage(const PageReading& a, const PageReading& b) {
   page.failed_regions_a = Failures(a);
   page.failed_regions_b = Failures(b);
   page.same_regions = SameRegions(a, b);
-  for (size_t i = 0; page.same_regions && i < a.regions.size(); ++i) {
-    const Sequence* x = a.regions[i].sequence.get();
-    const Sequence* y = b.regions[i].sequence.get();
+  for (size_t i = 0; page.same_regions && i < a.crops.size(); ++i) {
+    const Sequence* x = a.crops[i].sequence.get();
+    const Sequence* y = b.crops[i].sequence.get();
     if (x && y) CompareTokens(x->result.tokens, y->result.tokens, page.tokens);
   }
   return page;
@@ -149,9 +149,9 @@ LogitComparer::LogitComparer(const Model& a, const Model& b)
 
 LogitDifference LogitComparer::Compare(const PageReading& a, const PageReading& b) {
   LogitDifference sum;
-  for (size_t i = 0; i < a.regions.size(); ++i) {
-    const Sequence* x = a.regions[i].sequence.get();
-    const Sequence* y = b.regions[i].sequence.get();
+  for (size_t i = 0; i < a.crops.size(); ++i) {
+    const Sequence* x = a.crops[i].sequence.get();
+    const Sequence* y = b.crops[i].sequence.get();
     if (x && y) CompareRegion(*x, *y, static_cast<int>(i) + 1, sum);
   }
   return sum;

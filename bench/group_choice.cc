@@ -78,7 +78,7 @@ ActivationSamples::ActivationSamples(const Model& model)
 }
 
 void ActivationSamples::AddPage(const PageReading& page) {
-  for (const RegionReading& region : page.regions) {
+  for (const CropOutcome& region : page.crops) {
     if (!region.sequence) continue;
     const Sequence& s = *region.sequence;
     std::vector<const PreparedImage*> images;

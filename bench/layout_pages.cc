@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "model/support/error.h"
-#include "stages/layout/layout.h"
+#include "stages/layout/crops.h"
 #include "stages/readers/document_reader.h"
 
 namespace platen {
@@ -38,12 +38,12 @@ double ThreadSeconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-json Describe(const LayoutLine& line) {
+json Describe(const LayoutLine& line, size_t region) {
   json quad = json::array();
   for (const PointF& p : line.quad) quad.push_back({p.x, p.y});
   return {{"quad", quad},
           {"box", {line.box.x0, line.box.y0, line.box.x1, line.box.y1}},
-          {"block", line.block},
+          {"block", region},
           {"baseline", line.baseline},
           {"letter_height", line.letter_height}};
 }
@@ -51,7 +51,7 @@ json Describe(const LayoutLine& line) {
 // What platen-mini reads (assets/platen-mini/platen.json), enlarged.
 ReadingConfig LineGeometry(double scale) {
   ReadingConfig reading;
-  reading.granularity = ReadingConfig::Granularity::kLine;
+  reading.granularity = Granularity::kLine;
   reading.line_height = static_cast<int>(28 * scale);
   reading.x_height = 11 * scale;
   reading.baseline = 20 * scale;
@@ -87,10 +87,14 @@ json MeasurePage(const LayoutDetector& detector, const std::string& file, int in
                  {"letter_height", found.letter_height},
                  {"cpu_seconds", detected - before},
                  {"lines", json::array()}};
-  for (const LayoutLine& line : found.lines) result["lines"].push_back(Describe(line));
+  for (size_t i = 0; i < found.regions.size(); ++i) {
+    for (const LayoutLine& line : found.regions[i].lines) {
+      result["lines"].push_back(Describe(line, i));
+    }
+  }
   const Image upright = RotatePage(page, found.rotation);
   const double turned = ThreadSeconds();
-  const std::vector<Crop> crops = MakeCrops(upright, found, LineGeometry(options.scale), 0);
+  const std::vector<Crop> crops = MakeCrops(upright, found, LineGeometry(options.scale), {});
   result["crops"] = crops.size();
   result["crop_cpu_seconds"] = ThreadSeconds() - turned;
   if (!options.crops_dir.empty()) {

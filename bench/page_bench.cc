@@ -13,7 +13,7 @@
 #include "model/support/error.h"
 #include "pipeline/engine_recognizer.h"
 #include "pipeline/run.h"
-#include "stages/layout/layout.h"
+#include "stages/layout/regions.h"
 
 namespace platen::bench {
 namespace {
@@ -74,8 +74,7 @@ PageLayout FixedLayout(const Image& page, int dpi) {
     LayoutLine line;
     line.quad = {PointF{x0, y0}, PointF{x1, y0}, PointF{x1, y1}, PointF{x0, y1}};
     line.box = {x0, y0, x1, y1};
-    line.block = i;
-    layout.lines.push_back(line);
+    layout.regions.push_back(RegionOfLines({line}, 0));
   }
   return layout;
 }
@@ -86,8 +85,8 @@ std::vector<Crop> FixedCrops(const Image& page, const PageLayout& layout, int dp
     const Corner corner = CornerOf(i, page, dpi);
     Crop crop;
     crop.image = Image(CropWidth(dpi), CropHeight(dpi));
-    crop.quad = layout.lines[static_cast<size_t>(i)].quad;
-    crop.line = i;
+    crop.origin.quad = layout.regions[static_cast<size_t>(i)].quad;
+    crop.origin.region = i;
     for (int y = 0; y < crop.image.height; ++y) {
       const uint8_t* from = page.Row(corner.y + y) + ptrdiff_t{3} * corner.x;
       std::copy_n(from, ptrdiff_t{3} * crop.image.width, crop.image.Row(y));
@@ -103,7 +102,7 @@ EngineOptions MakeEngineOptions(const PageWorkload& workload) {
   return options;
 }
 
-Request CropRequest(const Model& model, const PageWorkload& workload) {
+Request MakeCropRequest(const Model& model, const PageWorkload& workload) {
   Request request;
   request.images.push_back(
       RequireVision(model).Prepare(Image(CropWidth(workload.dpi), CropHeight(workload.dpi))));
@@ -113,16 +112,24 @@ Request CropRequest(const Model& model, const PageWorkload& workload) {
   return request;
 }
 
+// Every crop gives exactly as many tokens as it may: a random model would stop anywhere.
+class FullLengthRecognizer : public EngineRecognizer {
+ public:
+  using EngineRecognizer::EngineRecognizer;
+  std::unique_ptr<CropSequence> Prepare(const Image& crop, const RequestOptions& options) override {
+    RequestOptions full = options;
+    full.ignore_stop = true;
+    return EngineRecognizer::Prepare(crop, full);
+  }
+};
+
 class PageBench {
  public:
   PageBench(const Model& model, const PageWorkload& workload)
       : model_(model),
         workload_(workload),
         engine_(model, MakeEngineOptions(workload)),
-        recognizer_(model, engine_,
-                    {.task_text = kTaskText,
-                     .max_new_tokens = workload.tokens_per_crop,
-                     .ignore_stop = true}),
+        recognizer_(model, engine_),
         detector_(MakeClassicalDetector()),
         memory_(std::make_unique<MemoryMeter>(1)) {
     const int width = static_cast<int>(std::lround(kA4Width * workload.dpi));
@@ -168,14 +175,15 @@ class PageBench {
       detector_->Detect(page);
       return FixedLayout(page, workload_.dpi);
     };
-    tools.crop = [this](const Image& page, const PageLayout& layout) {
-      return FixedCrops(page, layout, workload_.dpi);
-    };
+    tools.crop = [this](const Image& page, const PageLayout& layout, const ReadingConfig&,
+                        const ReadOptions&) { return FixedCrops(page, layout, workload_.dpi); };
     RunOptions options;
+    options.reading.prompts = {{"text", kTaskText}, {"table", kTaskText}, {"formula", kTaskText}};
     options.version = "bench";
     options.model_id = "bench";
     options.source.force = true;
-    options.page.granularity = ReadingConfig::Granularity::kBlock;
+    SetStandardKinds(options.reading);
+    options.source.read.max_new_tokens = workload_.tokens_per_crop;
     options.threads = workload_.threads;
     options.slots = workload_.slots;
     options.pixels = workload_.slots * kPixelsOfASlot;
@@ -195,7 +203,7 @@ class PageBench {
   // One for all runs: its memory is touched for the first time with the page that is not counted,
   // as in a long run. (On a virtual machine that can cost half a second.)
   Engine engine_;
-  EngineRecognizer recognizer_;
+  FullLengthRecognizer recognizer_;
   ScratchFolder folder_;
   std::unique_ptr<LayoutDetector> detector_;
   std::unique_ptr<MemoryMeter> memory_;
@@ -210,7 +218,7 @@ double PageRun::other_core_s() const {
 
 PageShape ShapeOf(const Model& model, const PageWorkload& workload) {
   const Engine engine(model, MakeEngineOptions(workload));
-  Request request = CropRequest(model, workload);
+  Request request = MakeCropRequest(model, workload);
   const int64_t patches = request.images.front().grid.num_patches();
   const auto sequence = engine.Prepare(std::move(request));
   PageShape shape;

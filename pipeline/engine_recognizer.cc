@@ -9,11 +9,11 @@ namespace platen {
 namespace {
 
 // Owns the sequence except while it lives in the engine.
-struct EngineReading : Reading {
-  explicit EngineReading(Engine& engine_of_sequence) : engine(engine_of_sequence) {}
-  EngineReading(const EngineReading&) = delete;
-  EngineReading& operator=(const EngineReading&) = delete;
-  ~EngineReading() override {
+struct EngineCropSequence : CropSequence {
+  explicit EngineCropSequence(Engine& engine_of_sequence) : engine(engine_of_sequence) {}
+  EngineCropSequence(const EngineCropSequence&) = delete;
+  EngineCropSequence& operator=(const EngineCropSequence&) = delete;
+  ~EngineCropSequence() override {
     if (sequence) engine.Discard(*sequence);
   }
 
@@ -21,45 +21,46 @@ struct EngineReading : Reading {
   std::unique_ptr<Sequence> sequence;
 };
 
-EngineReading& Cast(Reading& reading) { return static_cast<EngineReading&>(reading); }
+EngineCropSequence& Cast(CropSequence& crop) { return static_cast<EngineCropSequence&>(crop); }
 
-std::vector<Sequence*> SequencesOf(std::span<Reading* const> readings) {
+std::vector<Sequence*> SequencesOf(std::span<CropSequence* const> crops) {
   std::vector<Sequence*> sequences;
-  for (Reading* reading : readings) sequences.push_back(Cast(*reading).sequence.get());
+  for (CropSequence* crop : crops) sequences.push_back(Cast(*crop).sequence.get());
   return sequences;
 }
 
 }  // namespace
 
-EngineRecognizer::EngineRecognizer(const Model& model, Engine& engine, RequestOptions options)
-    : model_(model), engine_(engine), options_(std::move(options)), vision_(RequireVision(model)) {}
+EngineRecognizer::EngineRecognizer(const Model& model, Engine& engine)
+    : model_(model), engine_(engine), vision_(RequireVision(model)) {}
 
 EngineRecognizer::~EngineRecognizer() { engine_.Reset(); }
 
-std::unique_ptr<Reading> EngineRecognizer::Prepare(const Image& crop) {
-  Request request = MakeRequest(vision_, crop, options_);
-  auto reading = std::make_unique<EngineReading>(engine_);
-  reading->patches = request.images.front().grid.num_patches();
-  reading->sequence = engine_.Prepare(std::move(request));
-  reading->prompt_rows = static_cast<int>(reading->sequence->prompt_len());
-  return reading;
+std::unique_ptr<CropSequence> EngineRecognizer::Prepare(const Image& crop,
+                                                        const RequestOptions& options) {
+  Request request = MakeRequest(vision_, crop, options);
+  auto prepared = std::make_unique<EngineCropSequence>(engine_);
+  prepared->patches = request.images.front().grid.num_patches();
+  prepared->sequence = engine_.Prepare(std::move(request));
+  prepared->prompt_rows = static_cast<int>(prepared->sequence->prompt_len());
+  return prepared;
 }
 
-void EngineRecognizer::EncodeImages(std::span<Reading* const> readings) {
-  engine_.EncodeImages(SequencesOf(readings));
+void EngineRecognizer::EncodeImages(std::span<CropSequence* const> crops) {
+  engine_.EncodeImages(SequencesOf(crops));
 }
 
-bool EngineRecognizer::TryReserve(Reading& reading) {
-  return engine_.TryReserve(*Cast(reading).sequence);
+bool EngineRecognizer::TryReserve(CropSequence& crop) {
+  return engine_.TryReserve(*Cast(crop).sequence);
 }
 
-void EngineRecognizer::Prefill(std::span<Reading* const> readings) {
-  engine_.Prefill(SequencesOf(readings));
+void EngineRecognizer::Prefill(std::span<CropSequence* const> crops) {
+  engine_.Prefill(SequencesOf(crops));
 }
 
-void EngineRecognizer::Submit(std::unique_ptr<Reading> reading) {
-  std::unique_ptr<Sequence>& sequence = Cast(*reading).sequence;
-  const auto place = live_.emplace(sequence->id, std::move(reading)).first;
+void EngineRecognizer::Submit(std::unique_ptr<CropSequence> crop) {
+  std::unique_ptr<Sequence>& sequence = Cast(*crop).sequence;
+  const auto place = live_.emplace(sequence->id, std::move(crop)).first;
   try {
     engine_.Submit(std::move(sequence));
   } catch (...) {
@@ -68,39 +69,40 @@ void EngineRecognizer::Submit(std::unique_ptr<Reading> reading) {
   }
 }
 
-std::unique_ptr<Reading> EngineRecognizer::TakeBack(std::unique_ptr<Sequence> sequence) noexcept {
+std::unique_ptr<CropSequence> EngineRecognizer::TakeBack(
+    std::unique_ptr<Sequence> sequence) noexcept {
   const auto place = live_.find(sequence->id);
   assert(place != live_.end());
-  std::unique_ptr<Reading> reading = std::move(place->second);
+  std::unique_ptr<CropSequence> crop = std::move(place->second);
   live_.erase(place);
-  Cast(*reading).sequence = std::move(sequence);
-  return reading;
+  Cast(*crop).sequence = std::move(sequence);
+  return crop;
 }
 
-std::vector<std::unique_ptr<Reading>> EngineRecognizer::Step() {
-  std::vector<std::unique_ptr<Reading>> finished;
+std::vector<std::unique_ptr<CropSequence>> EngineRecognizer::Step() {
+  std::vector<std::unique_ptr<CropSequence>> finished;
   finished.reserve(live_.size());  // what the engine hands out must arrive
   for (auto& sequence : engine_.Step()) finished.push_back(TakeBack(std::move(sequence)));
   return finished;
 }
 
-std::vector<std::unique_ptr<Reading>> EngineRecognizer::Abandon() {
-  std::vector<std::unique_ptr<Reading>> readings;
-  readings.reserve(live_.size());
-  for (auto& sequence : engine_.Reset()) readings.push_back(TakeBack(std::move(sequence)));
-  return readings;
+std::vector<std::unique_ptr<CropSequence>> EngineRecognizer::Abandon() {
+  std::vector<std::unique_ptr<CropSequence>> crops;
+  crops.reserve(live_.size());
+  for (auto& sequence : engine_.Reset()) crops.push_back(TakeBack(std::move(sequence)));
+  return crops;
 }
 
 size_t EngineRecognizer::live() const { return engine_.live(); }
 
 EngineStats EngineRecognizer::stats() const { return engine_.stats(); }
 
-Recognition EngineRecognizer::Result(const Reading& reading) const {
-  return static_cast<const EngineReading&>(reading).sequence->result;
+SequenceResult EngineRecognizer::Result(const CropSequence& crop) const {
+  return static_cast<const EngineCropSequence&>(crop).sequence->result;
 }
 
-std::string EngineRecognizer::Text(std::span<const TokenId> tokens) const {
-  return model_.tokenizer().Decode(tokens, /*skip_special=*/true);
+DecodedText EngineRecognizer::Text(std::span<const TokenId> tokens) const {
+  return DecodeTokens(model_.tokenizer(), tokens);
 }
 
 }  // namespace platen

@@ -16,31 +16,30 @@ namespace platen {
 // is abandoned.
 class EngineRecognizer : public Recognizer {
  public:
-  EngineRecognizer(const Model& model, Engine& engine, RequestOptions options);
+  EngineRecognizer(const Model& model, Engine& engine);
   ~EngineRecognizer() override;
   EngineRecognizer(const EngineRecognizer&) = delete;
   EngineRecognizer& operator=(const EngineRecognizer&) = delete;
 
-  std::unique_ptr<Reading> Prepare(const Image& crop) override;
-  void EncodeImages(std::span<Reading* const> readings) override;
-  bool TryReserve(Reading& reading) override;
-  void Prefill(std::span<Reading* const> readings) override;
-  void Submit(std::unique_ptr<Reading> reading) override;
-  std::vector<std::unique_ptr<Reading>> Step() override;
-  std::vector<std::unique_ptr<Reading>> Abandon() override;
+  std::unique_ptr<CropSequence> Prepare(const Image& crop, const RequestOptions& options) override;
+  void EncodeImages(std::span<CropSequence* const> crops) override;
+  bool TryReserve(CropSequence& crop) override;
+  void Prefill(std::span<CropSequence* const> crops) override;
+  void Submit(std::unique_ptr<CropSequence> crop) override;
+  std::vector<std::unique_ptr<CropSequence>> Step() override;
+  std::vector<std::unique_ptr<CropSequence>> Abandon() override;
   size_t live() const override;
   EngineStats stats() const override;
-  Recognition Result(const Reading& reading) const override;
-  std::string Text(std::span<const TokenId> tokens) const override;
+  SequenceResult Result(const CropSequence& crop) const override;
+  DecodedText Text(std::span<const TokenId> tokens) const override;
 
  private:
-  std::unique_ptr<Reading> TakeBack(std::unique_ptr<Sequence> sequence) noexcept;
+  std::unique_ptr<CropSequence> TakeBack(std::unique_ptr<Sequence> sequence) noexcept;
 
   const Model& model_;
   Engine& engine_;
-  RequestOptions options_;
   const VisionModel& vision_;
-  std::map<SequenceId, std::unique_ptr<Reading>> live_;  // those that the engine decodes
+  std::map<SequenceId, std::unique_ptr<CropSequence>> live_;  // those that the engine decodes
 };
 
 }  // namespace platen

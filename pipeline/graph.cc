@@ -25,7 +25,7 @@ struct PageMail {
 };
 struct RegionMail {
   Mail kind = Mail::kTick;
-  Region* region = nullptr;
+  PageCrop* region = nullptr;
 };
 // What the pixel gate receives: a page that wants in, or pixels that another has given back.
 struct GateMail {
@@ -121,7 +121,7 @@ void RunGraph(const GraphStages& stages, const GraphLimits& limits) {
         stop.Guard([&] {
           stages.page.Preprocess(*page);
           std::get<2>(out).try_put({nullptr, page->pixels});
-          if (page->regions.empty()) {  // blank, or failed
+          if (page->crops.empty()) {  // blank, or failed
             std::get<1>(out).try_put(page);
           } else {
             std::get<0>(out).try_put({Mail::kArrival, page});
@@ -138,7 +138,8 @@ void RunGraph(const GraphStages& stages, const GraphLimits& limits) {
           if (mail.kind == Mail::kArrival) {
             stages.vision.Add(*mail.page);
           } else {
-            for (Region* r : stages.vision.OnTick()) std::get<0>(out).try_put({Mail::kArrival, r});
+            for (PageCrop* r : stages.vision.OnTick())
+              std::get<0>(out).try_put({Mail::kArrival, r});
           }
           if (stages.vision.MustTick()) std::get<1>(out).try_put({Mail::kTick});
         });
@@ -155,7 +156,8 @@ void RunGraph(const GraphStages& stages, const GraphLimits& limits) {
           } else if (mail.kind == Mail::kBlocksFreed) {
             stages.prefill.OnBlocksFreed();
           } else {
-            for (Region* r : stages.prefill.OnTick()) std::get<0>(out).try_put({Mail::kArrival, r});
+            for (PageCrop* r : stages.prefill.OnTick())
+              std::get<0>(out).try_put({Mail::kArrival, r});
           }
           if (stages.prefill.MustTick()) std::get<1>(out).try_put({Mail::kTick});
         });

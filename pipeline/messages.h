@@ -1,4 +1,4 @@
-// What travels through the graph: handles to page slots and their regions, never pixels.
+// What travels through the graph: handles to page slots and their crops, never pixels.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,7 @@ struct OpenDocument {
   std::string error;                       // not empty: it could not be opened
   std::unique_ptr<DocumentReader> reader;  // null if it could not be opened
   int num_pages = 0;                       // of the document
+  ReadOptions read;                        // how its pages are read
   // That will be in the outputs, ascending, 1-based: those chosen, and those an earlier run has
   // read.
   std::vector<int> pages;
@@ -40,11 +41,11 @@ struct PageJob {
 struct PageSlot;
 
 // One crop of a page. Lives in its slot and stays where it is until the page is written.
-struct Region {
+struct PageCrop {
   PageSlot* page = nullptr;
   CropOrigin origin;
-  std::unique_ptr<Reading> reading;  // null once handed over, failed or finished
-  Recognition recognition;
+  std::unique_ptr<CropSequence> sequence;  // null once handed over, failed or finished
+  SequenceResult result;
   std::string error;  // not empty: it failed, later stages pass it on
 };
 
@@ -59,8 +60,8 @@ struct PageSlot {
   Image image;            // from decode_image to preprocess
   PageGeometry geometry;  // from layout on
   std::vector<std::string> warnings;
-  std::vector<Region> regions;  // from preprocess on
-  size_t open_regions = 0;      // regions the decode stage has not closed yet
+  std::vector<PageCrop> crops;  // from preprocess on
+  size_t open_crops = 0;        // crops the decode stage has not closed yet
   PageResult result;            // from assemble on
 
   // Ready for another page; keeps its index.

@@ -46,6 +46,7 @@ std::optional<PageJob> PageSource::NextPage() {
 bool PageSource::OpenNextDocument() {
   auto document = std::make_shared<OpenDocument>();
   document->input = std::move(documents_[next_document_++]);
+  document->read = options_.read;
   document->error = document->input.error;
   to_read_.clear();
   next_to_read_ = 0;

@@ -16,6 +16,7 @@ namespace platen {
 struct SourceOptions {
   std::vector<PageRange> pages;  // chosen; empty: all
   bool force = false;            // read the chosen pages anew
+  ReadOptions read = {};         // of all documents
 };
 
 // Used by one thread at a time: the graph's source is serial.

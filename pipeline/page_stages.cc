@@ -4,6 +4,7 @@
 
 #include "model/support/display_text.h"
 #include "pipeline/attempt.h"
+#include "stages/crop_request.h"
 #include "stages/doubts.h"
 #include "stages/layout/ink.h"
 
@@ -16,18 +17,27 @@ std::string PageLabel(const PageSlot& page) {
 
 // Where letters were found there is ink: only pages without any are searched for it.
 bool HasInkOrLetters(const Image& image, const PageLayout& layout) {
-  const bool has_letters = !layout.lines.empty() && layout.letter_height > 0;
-  return has_letters || HasInk(image);
+  return layout.HasLetters() || HasInk(image);
 }
 
 bool MustBeRead(const PageSlot& page) { return page.job.page > 0 && page.error.empty(); }
 
 }  // namespace
 
-PageStages::PageStages(PageTools tools, PageStageOptions options, Recognizer& recognizer,
+PageTools ToolsWith(const LayoutDetector& detector) {
+  PageTools tools;
+  tools.segment = [&detector](Image& page) {
+    PageLayout layout = detector.Detect(page);
+    if (layout.rotation != 0) page = RotatePage(page, layout.rotation);
+    return layout;
+  };
+  return tools;
+}
+
+PageStages::PageStages(PageTools tools, ReadingConfig reading, Recognizer& recognizer,
                        Telemetry& telemetry)
     : tools_(std::move(tools)),
-      options_(std::move(options)),
+      reading_(std::move(reading)),
       recognizer_(recognizer),
       telemetry_(telemetry) {}
 
@@ -46,6 +56,8 @@ void PageStages::DecodeImage(PageSlot& page) {
   page.error = Attempt([&] {
     PageImage read = page.job.document->reader->ReadPage(page.job.page - 1);
     page.image = std::move(read.image);
+    page.geometry.dpi_x = read.dpi_x;
+    page.geometry.dpi_y = read.dpi_y;
     if (!read.warning.empty()) page.warnings.push_back(std::move(read.warning));
   });
 }
@@ -54,45 +66,57 @@ void PageStages::Layout(PageSlot& page) {
   if (!MustBeRead(page)) return;
   const StageSpan span(telemetry_, Stage::kLayout, page.index, PageLabel(page));
   page.error = Attempt([&] {
-    page.geometry.layout = tools_.segment(page.image);
-    page.geometry.has_ink = HasInkOrLetters(page.image, page.geometry.layout);
+    PageGeometry& geometry = page.geometry;
+    geometry.layout = tools_.segment(page.image);
+    geometry.width = page.image.width;
+    geometry.height = page.image.height;
+    if (geometry.layout.rotation % 180 != 0) std::swap(geometry.dpi_x, geometry.dpi_y);
+    geometry.has_ink = HasInkOrLetters(page.image, geometry.layout);
+    ApplyReadOptions(reading_, page.job.document->read, page.image.width, page.image.height,
+                     geometry.layout);
   });
-  page.geometry.width = page.image.width;
-  page.geometry.height = page.image.height;
 }
 
 void PageStages::Preprocess(PageSlot& page) {
   if (!MustBeRead(page)) return;
   const StageSpan span(telemetry_, Stage::kPreprocess, page.index, PageLabel(page));
   page.error = Attempt([&] {
-    std::vector<Crop> crops = tools_.crop(page.image, page.geometry.layout);
+    std::vector<Crop> crops =
+        tools_.crop(page.image, page.geometry.layout, reading_, page.job.document->read);
     page.image = Image();
-    page.regions.resize(crops.size());
-    for (size_t i = 0; i < crops.size(); ++i) PrepareRegion(page, crops[i], page.regions[i]);
+    page.crops.resize(crops.size());
+    for (size_t i = 0; i < crops.size(); ++i) Prepare(page, crops[i], page.crops[i]);
   });
-  if (!page.error.empty()) page.regions.clear();
+  if (!page.error.empty()) page.crops.clear();
   page.image = Image();
-  page.open_regions = page.regions.size();
+  page.open_crops = page.crops.size();
 }
 
-void PageStages::PrepareRegion(PageSlot& page, Crop& crop, Region& region) const {
-  region.page = &page;
-  region.origin = {crop.quad, crop.line, crop.part};
-  region.error = Attempt([&] { region.reading = recognizer_.Prepare(crop.image); });
-  if (region.reading) region.reading->region = &region;
+void PageStages::Prepare(PageSlot& page, Crop& crop, PageCrop& prepared) const {
+  prepared.page = &page;
+  prepared.origin = std::move(crop.origin);
+  prepared.error = Attempt([&] {
+    const auto region = static_cast<size_t>(prepared.origin.region);
+    const RequestOptions request = CropRequest(page.geometry.layout.regions.at(region).kind,
+                                               reading_, page.job.document->read);
+    prepared.sequence = recognizer_.Prepare(crop.image, request);
+  });
+  if (prepared.sequence) prepared.sequence->crop = &prepared;
   crop.image = Image();
 }
 
-CropReading PageStages::ReadingOf(Region& region) const {
+CropReading PageStages::ReadingOf(PageCrop& crop) const {
   CropReading reading;
-  reading.origin = region.origin;
-  reading.error = region.error;
+  reading.origin = std::move(crop.origin);
+  reading.error = crop.error;
   if (!reading.error.empty()) return reading;
-  reading.text = recognizer_.Text(region.recognition.tokens);
-  reading.probabilities = std::move(region.recognition.probabilities);
-  if (region.recognition.finish == FinishReason::kLength) {
+  DecodedText decoded = recognizer_.Text(crop.result.tokens);
+  reading.text = std::move(decoded.text);
+  reading.token_ends = std::move(decoded.token_ends);
+  reading.probabilities = std::move(crop.result.probabilities);
+  if (crop.result.finish == FinishReason::kLength) {
     reading.warnings.push_back("stopped at the token limit");
-  } else if (region.recognition.finish == FinishReason::kRepetition) {
+  } else if (crop.result.finish == FinishReason::kRepetition) {
     reading.warnings.push_back("stopped: the text repeated itself");
   }
   return reading;
@@ -104,14 +128,14 @@ void PageStages::Assemble(PageSlot& page) {
   page.geometry.page = page.job.page;
   const std::string failure = Attempt([&] {
     std::vector<CropReading> readings;
-    for (Region& region : page.regions) readings.push_back(ReadingOf(region));
-    page.result = AssemblePage(page.geometry, readings, options_.granularity, options_.label);
+    for (PageCrop& crop : page.crops) readings.push_back(ReadingOf(crop));
+    page.result = AssemblePage(page.geometry, readings, reading_);
   });
-  page.regions.clear();
+  page.crops.clear();
   page.result.page = page.job.page;
   page.result.warnings = std::move(page.warnings);
   page.result.error = page.error.empty() ? failure : page.error;
-  page.result.doubts = FindDoubts(page.result, page.geometry.has_ink, options_.scripts);
+  page.result.doubts = FindDoubts(page.result, page.geometry.has_ink, reading_.scripts);
 }
 
 }  // namespace platen

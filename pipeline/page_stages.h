@@ -8,30 +8,29 @@
 #include "pipeline/messages.h"
 #include "pipeline/recognizer.h"
 #include "pipeline/telemetry.h"
-#include "stages/layout/layout.h"
+#include "stages/layout/crops.h"
 
 namespace platen {
 
 // How pages become crops. Called by many threads at once.
 struct PageTools {
-  // Finds the lines; turns the image upright if the layout says so.
+  // Finds regions and lines; turns the image upright if the layout says so.
   std::function<PageLayout(Image& page)> segment;
-  std::function<std::vector<Crop>(const Image& page, const PageLayout& layout)> crop;
+  std::function<std::vector<Crop>(const Image& page, const PageLayout& layout,
+                                  const ReadingConfig& reading, const ReadOptions& options)>
+      crop = MakeCrops;
 };
 
-struct PageStageOptions {
-  ReadingConfig::Granularity granularity = ReadingConfig::Granularity::kLine;
-  std::string label = "text";             // of the regions in the results
-  std::vector<std::string> scripts = {};  // the model was trained on; empty: not stated
-};
+// The tools of a run: `detector`, which outlives them, and MakeCrops.
+PageTools ToolsWith(const LayoutDetector& detector);
 
 // Every member may be called by many threads at once, on different slots. None throws for what is
-// wrong with a page: the reason becomes the page's (or region's) error, and later stages pass such
+// wrong with a page: the reason becomes the page's (or crop's) error, and later stages pass such
 // pages on.
 class PageStages {
  public:
-  PageStages(PageTools tools, PageStageOptions options, Recognizer& recognizer,
-             Telemetry& telemetry);
+  // `reading`: what the model was trained to read.
+  PageStages(PageTools tools, ReadingConfig reading, Recognizer& recognizer, Telemetry& telemetry);
 
   // How many pixels the page will take, from its header.
   void Measure(PageSlot& page);
@@ -42,11 +41,11 @@ class PageStages {
   void Assemble(PageSlot& page);
 
  private:
-  void PrepareRegion(PageSlot& page, Crop& crop, Region& region) const;
-  CropReading ReadingOf(Region& region) const;
+  void Prepare(PageSlot& page, Crop& crop, PageCrop& prepared) const;
+  CropReading ReadingOf(PageCrop& crop) const;
 
   PageTools tools_;
-  PageStageOptions options_;
+  ReadingConfig reading_;
   Recognizer& recognizer_;
   Telemetry& telemetry_;
 };

@@ -17,25 +17,25 @@ void Isolated(Work&& work) {
   tbb::this_task_arena::isolate(std::forward<Work>(work));
 }
 
-std::vector<Reading*> ReadingsOf(const std::vector<Region*>& regions) {
-  std::vector<Reading*> readings;
-  for (const Region* region : regions) readings.push_back(region->reading.get());
-  return readings;
+std::vector<CropSequence*> SequencesOf(const std::vector<PageCrop*>& crops) {
+  std::vector<CropSequence*> sequences;
+  for (const PageCrop* crop : crops) sequences.push_back(crop->sequence.get());
+  return sequences;
 }
 
-void Fail(Region& region, const std::string& error) {
-  region.error = error;
-  region.reading.reset();
+void Fail(PageCrop& crop, const std::string& error) {
+  crop.error = error;
+  crop.sequence.reset();
 }
 
-// `work` on the readings of the batch, and if that fails on one after the other. Regions whose own
+// `work` on the sequences of the batch, and if that fails on one after the other. Crops whose own
 // work fails get the error. Returns how many were tried by themselves.
 template <typename Work>
-int64_t RunBatch(const std::vector<Region*>& batch, const Work& work) {
+int64_t RunBatch(const std::vector<PageCrop*>& batch, const Work& work) {
   bool machine_failed = false;
   const std::string error = Attempt([&] {
     try {
-      Isolated([&] { work(ReadingsOf(batch)); });
+      Isolated([&] { work(SequencesOf(batch)); });
     } catch (const Error& e) {
       machine_failed = e.kind() == ErrorKind::kEnvironment;
       throw;
@@ -43,22 +43,22 @@ int64_t RunBatch(const std::vector<Region*>& batch, const Work& work) {
   });
   if (error.empty()) return 0;
   if (batch.size() == 1 || machine_failed) {
-    for (Region* region : batch) Fail(*region, error);
+    for (PageCrop* crop : batch) Fail(*crop, error);
     return 0;
   }
-  for (Region* region : batch) RunBatch({region}, work);
+  for (PageCrop* crop : batch) RunBatch({crop}, work);
   return static_cast<int64_t>(batch.size());
 }
 
 // "a.tif p3 (+1 page)"
-std::string BatchLabel(const std::vector<Region*>& regions) {
-  if (regions.empty()) return "-";
-  const PageSlot* first = regions.front()->page;
+std::string BatchLabel(const std::vector<PageCrop*>& crops) {
+  if (crops.empty()) return "-";
+  const PageSlot* first = crops.front()->page;
   const PageSlot* last = nullptr;
   int pages = 0;
-  for (const Region* region : regions) {
-    pages += region->page != last ? 1 : 0;
-    last = region->page;
+  for (const PageCrop* crop : crops) {
+    pages += crop->page != last ? 1 : 0;
+    last = crop->page;
   }
   std::string label =
       DisplayName(first->job.document->input.shown_name()) + " p" + std::to_string(first->job.page);
@@ -69,21 +69,21 @@ std::string BatchLabel(const std::vector<Region*>& regions) {
 }  // namespace
 
 void VisionStage::Add(PageSlot& page) {
-  for (Region& region : page.regions) waiting_.push_back(&region);
+  for (PageCrop& crop : page.crops) waiting_.push_back(&crop);
 }
 
-std::vector<Region*> VisionStage::OnTick() {
+std::vector<PageCrop*> VisionStage::OnTick() {
   tick_.Arrived();
-  std::vector<Region*> batch, passed_on;
+  std::vector<PageCrop*> batch, passed_on;
   int patches = 0;
   while (!waiting_.empty()) {
-    Region* region = waiting_.front();
-    if (!region->error.empty()) {
-      passed_on.push_back(region);
+    PageCrop* crop = waiting_.front();
+    if (!crop->error.empty()) {
+      passed_on.push_back(crop);
     } else {
-      if (!batch.empty() && region->reading->patches > patch_budget_ - patches) break;
-      patches += region->reading->patches;
-      batch.push_back(region);
+      if (!batch.empty() && crop->sequence->patches > patch_budget_ - patches) break;
+      patches += crop->sequence->patches;
+      batch.push_back(crop);
     }
     waiting_.pop_front();
   }
@@ -91,58 +91,59 @@ std::vector<Region*> VisionStage::OnTick() {
     StageSpan span(telemetry_, Stage::kVisionEncode, -1, BatchLabel(batch));
     span.SetDetails("{\"regions\":" + std::to_string(batch.size()) +
                     ",\"patches\":" + std::to_string(patches) + "}");
-    const int64_t retried = RunBatch(
-        batch, [&](const std::vector<Reading*>& readings) { recognizer_.EncodeImages(readings); });
+    const int64_t retried = RunBatch(batch, [&](const std::vector<CropSequence*>& sequences) {
+      recognizer_.EncodeImages(sequences);
+    });
     counters_.Add(&Progress::regions_retried, retried);
     passed_on.insert(passed_on.end(), batch.begin(), batch.end());
   }
   return passed_on;
 }
 
-std::vector<Region*> PrefillStage::TakeBatch(std::vector<Region*>& failed) {
-  std::vector<Region*> batch;
+std::vector<PageCrop*> PrefillStage::TakeBatch(std::vector<PageCrop*>& failed) {
+  std::vector<PageCrop*> batch;
   int rows = 0;
   while (!waiting_.empty()) {
-    Region* region = waiting_.front();
-    if (!region->error.empty()) {
-      failed.push_back(region);
+    PageCrop* crop = waiting_.front();
+    if (!crop->error.empty()) {
+      failed.push_back(crop);
     } else {
-      if (!batch.empty() && region->reading->prompt_rows > row_budget_ - rows) break;
-      if (!recognizer_.TryReserve(*region->reading)) {
+      if (!batch.empty() && crop->sequence->prompt_rows > row_budget_ - rows) break;
+      if (!recognizer_.TryReserve(*crop->sequence)) {
         cache_full_ = true;
         break;
       }
-      rows += region->reading->prompt_rows;
-      batch.push_back(region);
+      rows += crop->sequence->prompt_rows;
+      batch.push_back(crop);
     }
     waiting_.pop_front();
   }
   return batch;
 }
 
-std::vector<Region*> PrefillStage::OnTick() {
+std::vector<PageCrop*> PrefillStage::OnTick() {
   tick_.Arrived();
-  std::vector<Region*> passed_on;
-  const std::vector<Region*> batch = TakeBatch(passed_on);
+  std::vector<PageCrop*> passed_on;
+  const std::vector<PageCrop*> batch = TakeBatch(passed_on);
   if (batch.empty()) return passed_on;
   StageSpan span(telemetry_, Stage::kPrefill, -1, BatchLabel(batch));
   int rows = 0;
-  for (const Region* region : batch) rows += region->reading->prompt_rows;
+  for (const PageCrop* crop : batch) rows += crop->sequence->prompt_rows;
   const int64_t retried = RunBatch(
-      batch, [&](const std::vector<Reading*>& readings) { recognizer_.Prefill(readings); });
+      batch, [&](const std::vector<CropSequence*>& sequences) { recognizer_.Prefill(sequences); });
   counters_.Add(&Progress::regions_retried, retried);
-  for (Region* region : batch) {
-    if (!region->error.empty()) cache_full_ = false;  // it gave its blocks back
-    passed_on.push_back(region);
+  for (PageCrop* crop : batch) {
+    if (!crop->error.empty()) cache_full_ = false;  // it gave its blocks back
+    passed_on.push_back(crop);
   }
   span.SetDetails("{\"regions\":" + std::to_string(batch.size()) +
                   ",\"rows\":" + std::to_string(rows) + "}");
   return passed_on;
 }
 
-PageSlot* DecodeStage::Add(Region& region) {
-  if (!region.error.empty()) return Close(region);
-  recognizer_.Submit(std::move(region.reading));
+PageSlot* DecodeStage::Add(PageCrop& crop) {
+  if (!crop.error.empty()) return Close(crop);
+  recognizer_.Submit(std::move(crop.sequence));
   return nullptr;
 }
 
@@ -152,17 +153,17 @@ DecodeStage::Round DecodeStage::OnTick() {
   StageSpan span(telemetry_, Stage::kSpeculativeDecode, -1, "round");
   const size_t live = recognizer_.live();
   const int64_t rows_before = recognizer_.stats().rows;
-  std::vector<std::unique_ptr<Reading>> finished;
+  std::vector<std::unique_ptr<CropSequence>> finished;
   Isolated([&] { finished = recognizer_.Step(); });
   round.freed_blocks = !finished.empty();
-  for (const std::unique_ptr<Reading>& reading : finished) {
-    Region& region = *reading->region;
-    region.recognition = recognizer_.Result(*reading);
-    if (region.recognition.finish == FinishReason::kFailed) {
-      region.error = region.recognition.error;
+  for (const std::unique_ptr<CropSequence>& sequence : finished) {
+    PageCrop& crop = *sequence->crop;
+    crop.result = recognizer_.Result(*sequence);
+    if (crop.result.finish == FinishReason::kFailed) {
+      crop.error = crop.result.error;
     }
-    counters_.Add(&Progress::tokens, static_cast<int64_t>(region.recognition.tokens.size()));
-    if (PageSlot* page = Close(region)) round.finished_pages.push_back(page);
+    counters_.Add(&Progress::tokens, static_cast<int64_t>(crop.result.tokens.size()));
+    if (PageSlot* page = Close(crop)) round.finished_pages.push_back(page);
   }
   if (span.traced()) {
     span.SetDetails("{\"sequences\":" + std::to_string(live) +
@@ -172,9 +173,9 @@ DecodeStage::Round DecodeStage::OnTick() {
   return round;
 }
 
-PageSlot* DecodeStage::Close(Region& region) {
-  PageSlot* page = region.page;
-  return --page->open_regions == 0 ? page : nullptr;
+PageSlot* DecodeStage::Close(PageCrop& crop) {
+  PageSlot* page = crop.page;
+  return --page->open_crops == 0 ? page : nullptr;
 }
 
 }  // namespace platen

@@ -1,4 +1,4 @@
-// The stages that work on many pages' regions together: vision_encode, prefill, speculative_decode.
+// The stages that work on many pages' crops together: vision_encode, prefill, speculative_decode.
 //
 // Each is the body of a serial graph node and keeps a list of what waits. What arrives is only
 // added to the list; the work is done when the node gets a *tick*, a message it sends to itself. A
@@ -6,11 +6,11 @@
 // to its budget) and nothing ever waits for a batch to fill up. At most one tick is under way per
 // stage.
 //
-// A batch that fails is tried again region by region, so that a bad one costs only itself; not if
+// A batch that fails is tried again crop by crop, so that a bad one costs only itself; not if
 // the machine is what failed (Error(kEnvironment)). Results do not depend on the batch, so a retry
 // shows in the run's report and nowhere else.
 //
-// No threads, no locks: serial nodes never run two bodies at once, and regions are handed from one
+// No threads, no locks: serial nodes never run two bodies at once, and crops are handed from one
 // stage to the next.
 #pragma once
 
@@ -40,8 +40,8 @@ class TickState {
   bool under_way_ = false;
 };
 
-// Regions in the order their pages arrive, encoded in batches of at most `patch_budget` patches
-// (but at least one region): the regions of a page together, with those of the next if they are
+// Crops in the order their pages arrive, encoded in batches of at most `patch_budget` patches
+// (but at least one crop): the crops of a page together, with those of the next if they are
 // few.
 class VisionStage {
  public:
@@ -53,8 +53,8 @@ class VisionStage {
         patch_budget_(patch_budget) {}
 
   void Add(PageSlot& page);
-  // One batch; returns its regions, encoded or failed.
-  std::vector<Region*> OnTick();
+  // One batch; returns its crops, encoded or failed.
+  std::vector<PageCrop*> OnTick();
   bool MustTick() { return tick_.Take(!waiting_.empty()); }
 
  private:
@@ -62,16 +62,16 @@ class VisionStage {
   Telemetry& telemetry_;
   ProgressCounters& counters_;
   int patch_budget_;
-  std::deque<Region*> waiting_;
+  std::deque<PageCrop*> waiting_;
   TickState tick_;
 };
 
-// Regions in order, prefilled in batches of at most `row_budget` prompt rows (but at least one
-// region), as far as the cache has room. What does not fit waits here, without holding a thread,
+// Crops in order, prefilled in batches of at most `row_budget` prompt rows (but at least one
+// crop), as far as the cache has room. What does not fit waits here, without holding a thread,
 // until speculative_decode frees blocks and wakes this stage.
 //
-// It cannot deadlock: a region that does not fit waits only while others hold blocks; those are
-// decoded or about to be, decoding needs no further blocks, and every region fits an empty cache
+// It cannot deadlock: a crop that does not fit waits only while others hold blocks; those are
+// decoded or about to be, decoding needs no further blocks, and every crop fits an empty cache
 // (Recognizer::Prepare refuses it otherwise).
 class PrefillStage {
  public:
@@ -82,34 +82,34 @@ class PrefillStage {
         counters_(counters),
         row_budget_(row_budget) {}
 
-  void Add(Region& region) { waiting_.push_back(&region); }
+  void Add(PageCrop& crop) { waiting_.push_back(&crop); }
   void OnBlocksFreed() { cache_full_ = false; }
-  // One batch; returns its regions, prefilled or failed.
-  std::vector<Region*> OnTick();
+  // One batch; returns its crops, prefilled or failed.
+  std::vector<PageCrop*> OnTick();
   bool MustTick() { return tick_.Take(!waiting_.empty() && !cache_full_); }
 
  private:
-  std::vector<Region*> TakeBatch(std::vector<Region*>& failed);
+  std::vector<PageCrop*> TakeBatch(std::vector<PageCrop*>& failed);
 
   Recognizer& recognizer_;
   Telemetry& telemetry_;
   ProgressCounters& counters_;
   int row_budget_;
-  std::deque<Region*> waiting_;
+  std::deque<PageCrop*> waiting_;
   bool cache_full_ = false;
   TickState tick_;
 };
 
-// The continuous batch: regions join when prefilled and leave when finished; every tick is one
+// The continuous batch: crops join when prefilled and leave when finished; every tick is one
 // round over all that live.
 class DecodeStage {
  public:
   DecodeStage(Recognizer& recognizer, Telemetry& telemetry, ProgressCounters& counters)
       : recognizer_(recognizer), telemetry_(telemetry), counters_(counters) {}
 
-  // A prefilled region joins the batch; a failed one is closed at once. Returns its page if that
-  // was the page's last open region, else nullptr.
-  PageSlot* Add(Region& region);
+  // A prefilled crop joins the batch; a failed one is closed at once. Returns its page if that
+  // was the page's last open crop, else nullptr.
+  PageSlot* Add(PageCrop& crop);
 
   struct Round {
     std::vector<PageSlot*> finished_pages;
@@ -118,11 +118,11 @@ class DecodeStage {
   Round OnTick();
   bool MustTick() { return tick_.Take(recognizer_.live() > 0); }
 
-  // Drops every region that is being decoded, for a run that ends early. Its pages come to nothing.
+  // Drops every crop that is being decoded, for a run that ends early. Its pages come to nothing.
   void Abandon() { recognizer_.Abandon(); }
 
  private:
-  PageSlot* Close(Region& region);
+  PageSlot* Close(PageCrop& crop);
 
   Recognizer& recognizer_;
   Telemetry& telemetry_;

@@ -10,22 +10,23 @@
 
 #include "model/engine/engine.h"
 #include "model/support/image.h"
+#include "model/tokenizer/tokenizer.h"
 
 namespace platen {
 
-struct Region;
+struct PageCrop;
 
 // One crop on its way through the recogniser. Destroying it gives back what it has reserved.
-struct Reading {
-  virtual ~Reading() = default;
+struct CropSequence {
+  virtual ~CropSequence() = default;
   int patches = 0;           // rows of the vision batch
   int prompt_rows = 0;       // rows of the prefill batch
-  Region* region = nullptr;  // whose crop it is; set by the graph
+  PageCrop* crop = nullptr;  // whose crop it is; set by the graph
 };
 
 // Thread-safety: Prepare may be called by any number of threads at once. EncodeImages by one thread
 // at a time, likewise TryReserve and Prefill, likewise Submit, Step, Abandon, live and stats; these
-// three groups run at the same time as each other, on different readings.
+// three groups run at the same time as each other, on different crops.
 class Recognizer {
  public:
   virtual ~Recognizer() = default;
@@ -33,35 +34,36 @@ class Recognizer {
   // Resizes the crop to its patch grid and makes the prompt. Throws Error(kInput) if the crop
   // cannot be read or can never fit the cache, even alone: a crop that is prepared can always be
   // finished.
-  virtual std::unique_ptr<Reading> Prepare(const Image& crop) = 0;
+  virtual std::unique_ptr<CropSequence> Prepare(const Image& crop,
+                                                const RequestOptions& options) = 0;
 
-  virtual void EncodeImages(std::span<Reading* const> readings) = 0;
+  virtual void EncodeImages(std::span<CropSequence* const> crops) = 0;
 
-  // Takes the cache blocks the reading may need at worst; false if they are not free now. With no
-  // other reading holding any, it succeeds.
-  virtual bool TryReserve(Reading& reading) = 0;
+  // Takes the cache blocks the crop may need at worst; false if they are not free now. With no
+  // other crop holding any, it succeeds.
+  virtual bool TryReserve(CropSequence& crop) = 0;
 
-  virtual void Prefill(std::span<Reading* const> readings) = 0;
+  virtual void Prefill(std::span<CropSequence* const> crops) = 0;
 
-  // Hands over a prefilled reading. It belongs to the recogniser until Step or Abandon returns it.
-  virtual void Submit(std::unique_ptr<Reading> reading) = 0;
+  // Hands over a prefilled crop. It belongs to the recogniser until Step or Abandon returns it.
+  virtual void Submit(std::unique_ptr<CropSequence> crop) = 0;
 
-  // One round over all live readings; returns those that finished, their blocks released. After an
-  // exception the live readings can only be abandoned.
-  virtual std::vector<std::unique_ptr<Reading>> Step() = 0;
+  // One round over all live crops; returns those that finished, their blocks released. After an
+  // exception the live crops can only be abandoned.
+  virtual std::vector<std::unique_ptr<CropSequence>> Step() = 0;
 
-  // Ends recognition early, also after an exception of Step: returns all live readings, their
+  // Ends recognition early, also after an exception of Step: returns all live crops, their
   // blocks released. They have no result.
-  virtual std::vector<std::unique_ptr<Reading>> Abandon() = 0;
+  virtual std::vector<std::unique_ptr<CropSequence>> Abandon() = 0;
 
   virtual size_t live() const = 0;
   virtual EngineStats stats() const = 0;
 
-  // Result of a reading that Step returned.
-  virtual Recognition Result(const Reading& reading) const = 0;
+  // Result of a crop that Step returned.
+  virtual SequenceResult Result(const CropSequence& crop) const = 0;
 
-  // Text of generated tokens, without special tokens. Thread-safe.
-  virtual std::string Text(std::span<const TokenId> tokens) const = 0;
+  // Text of generated tokens. Thread-safe.
+  virtual DecodedText Text(std::span<const TokenId> tokens) const = 0;
 };
 
 }  // namespace platen

@@ -54,7 +54,7 @@ RunReport Run(const RunOptions& options, const RunTools& tools, Ledger& ledger,
   ProgressCounters counters(tools.observer);
   PageSource source(std::move(documents), options.source, ledger, tools.open, tools.interrupted,
                     counters);
-  PageStages page(tools.page, options.page, tools.recognizer, telemetry);
+  PageStages page(tools.page, options.reading, tools.recognizer, telemetry);
   VisionStage vision(tools.recognizer, telemetry, counters, options.patch_budget);
   PrefillStage prefill(tools.recognizer, telemetry, counters, options.row_budget);
   DecodeStage decode(tools.recognizer, telemetry, counters);

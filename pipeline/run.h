@@ -23,9 +23,9 @@ struct RunOptions {
   std::string version;
   std::string model_id;
   SourceOptions source;
-  PageStageOptions page;
-  int threads = 1;  // that work on the run; the caller's is one of them
-  int slots = 4;    // pages in memory
+  ReadingConfig reading;  // what the model was trained to read
+  int threads = 1;        // that work on the run; the caller's is one of them
+  int slots = 4;          // pages in memory
   // Pixels of them, decoded: a page that is larger than a slot's share takes the room of several.
   int64_t pixels = 4 * kPixelsOfASlot;
   int patch_budget = 2400;  // rows of a vision batch

@@ -1,17 +1,37 @@
 #include "stages/assemble.h"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
+#include <utility>
+
+#include "stages/words.h"
 
 namespace platen {
 namespace {
 
+// Text with its tokens.
+struct Text {
+  std::string text;
+  std::vector<TokenResult> tokens;
+};
+
 // Text of one crop without the white space models leave at its ends.
-std::string Trimmed(const std::string& text) {
+Text TextOf(const CropReading& reading) {
   static constexpr char kSpace[] = " \t\r\n\f\v";
-  const size_t first = text.find_first_not_of(kSpace);
-  if (first == std::string::npos) return "";
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+  Text out;
+  const size_t first = reading.text.find_first_not_of(kSpace);
+  if (first != std::string::npos) {
+    out.text = reading.text.substr(first, reading.text.find_last_not_of(kSpace) - first + 1);
+  }
+  const auto skipped = static_cast<int>(std::min(first, reading.text.size()));
+  const size_t tokens = std::min(reading.token_ends.size(), reading.probabilities.size());
+  for (size_t i = 0; i < tokens; ++i) {
+    const int end =
+        std::clamp(reading.token_ends[i] - skipped, 0, static_cast<int>(out.text.size()));
+    out.tokens.push_back({end, static_cast<double>(reading.probabilities[i])});
+  }
+  return out;
 }
 
 // A line is one line: breaks the model put inside become spaces.
@@ -43,9 +63,32 @@ void Merge(Confidence& into, const Confidence& other) {
   into.tokens = tokens;
 }
 
+std::array<ResultPoint, 4> ToResult(const std::array<PointF, 4>& quad) {
+  std::array<ResultPoint, 4> out;
+  for (size_t i = 0; i < out.size(); ++i) {
+    out[i] = {static_cast<double>(quad[i].x), static_cast<double>(quad[i].y)};
+  }
+  return out;
+}
+
 void JoinText(std::string& into, const std::string& text, char separator) {
   if (!into.empty() && !text.empty()) into += separator;
   into += text;
+}
+
+// One more piece of a line: its text, tokens and words, which begin where the line's text ends.
+void JoinPiece(const CropReading& reading, const Text& piece, LineResult& line) {
+  JoinText(line.text, piece.text, ' ');
+  const auto start = static_cast<int>(line.text.size() - piece.text.size());
+  for (const TokenResult& token : piece.tokens) {
+    line.tokens.push_back({token.end + start, token.probability});
+  }
+  for (WordResult word : EstimateWords(piece.text, piece.tokens, ToResult(reading.origin.quad),
+                                       reading.origin.gaps)) {
+    word.begin += start;
+    word.end += start;
+    line.words.push_back(word);
+  }
 }
 
 void AddMissing(std::vector<std::string>& into, const std::vector<std::string>& from) {
@@ -67,19 +110,32 @@ ResultBox Union(const ResultBox& a, const ResultBox& b) {
   return {std::min(a.x0, b.x0), std::min(a.y0, b.y0), std::max(a.x1, b.x1), std::max(a.y1, b.y1)};
 }
 
-std::array<ResultPoint, 4> ToResult(const std::array<PointF, 4>& quad) {
-  std::array<ResultPoint, 4> out;
-  for (size_t i = 0; i < out.size(); ++i) {
-    out[i] = {static_cast<double>(quad[i].x), static_cast<double>(quad[i].y)};
-  }
-  return out;
+const LayoutRegion* RegionOf(const PageLayout& layout, const CropReading& reading) {
+  const int region = reading.origin.region;
+  if (region < 0 || region >= static_cast<int>(layout.regions.size())) return nullptr;
+  return &layout.regions[static_cast<size_t>(region)];
 }
 
 // The line a crop shows; nullptr if the crop is not one of the layout's lines.
 const LayoutLine* LineOf(const PageLayout& layout, const CropReading& reading) {
+  const LayoutRegion* region = RegionOf(layout, reading);
   const int line = reading.origin.line;
-  if (line < 0 || line >= static_cast<int>(layout.lines.size())) return nullptr;
-  return &layout.lines[static_cast<size_t>(line)];
+  if (region == nullptr || line < 0 || line >= static_cast<int>(region->lines.size())) {
+    return nullptr;
+  }
+  return &region->lines[static_cast<size_t>(line)];
+}
+
+// The ends of the baseline of a line; it runs `line.baseline` below the quad's top edge.
+std::array<ResultPoint, 2> BaselineOf(const LayoutLine& line) {
+  if (line.baseline <= 0) return {};
+  const auto quad = ToResult(line.quad);
+  const double along_x = quad[1].x - quad[0].x, along_y = quad[1].y - quad[0].y;
+  const double length = std::hypot(along_x, along_y);
+  if (length <= 0) return {};
+  const double down = static_cast<double>(line.baseline) / length;
+  const ResultPoint shift = {-along_y * down, along_x * down};
+  return {{{quad[0].x + shift.x, quad[0].y + shift.y}, {quad[1].x + shift.x, quad[1].y + shift.y}}};
 }
 
 // One line from its pieces.
@@ -88,8 +144,11 @@ LineResult AssembleLine(const PageLayout& layout, std::span<const CropReading> p
   const LayoutLine* origin = LineOf(layout, pieces.front());
   line.quad = ToResult(origin != nullptr ? origin->quad : pieces.front().origin.quad);
   line.box = BoundsOf(line.quad);
+  if (origin != nullptr) line.baseline = BaselineOf(*origin);
   for (const CropReading& piece : pieces) {
-    JoinText(line.text, OnOneLine(Trimmed(piece.text)), ' ');
+    Text text = TextOf(piece);
+    text.text = OnOneLine(std::move(text.text));
+    JoinPiece(piece, text, line);
     Merge(line.confidence, ConfidenceOf(piece.probabilities));
     AddMissing(line.warnings, piece.warnings);
     if (line.error.empty()) line.error = piece.error;
@@ -106,65 +165,80 @@ void FinishRegion(RegionResult& region) {
   }
 }
 
-std::vector<RegionResult> AssembleLines(const PageLayout& layout,
-                                        std::span<const CropReading> readings,
-                                        const std::string& label) {
-  std::vector<RegionResult> regions;
-  int block = -1;
+void AddLines(const PageLayout& layout, std::span<const CropReading> readings,
+              RegionResult& region) {
   while (!readings.empty()) {
     const int line_index = readings.front().origin.line;
     size_t pieces = 1;
     while (pieces < readings.size() && readings[pieces].origin.line == line_index) ++pieces;
     LineResult line = AssembleLine(layout, readings.first(pieces));
-    const LayoutLine* origin = LineOf(layout, readings.front());
     readings = readings.subspan(pieces);
-
-    if (regions.empty() || origin == nullptr || origin->block != block) {
-      if (!regions.empty()) FinishRegion(regions.back());
-      regions.emplace_back();
-      regions.back().label = label;
-      regions.back().box = line.box;
-      block = origin == nullptr ? -1 : origin->block;
-    }
-    RegionResult& region = regions.back();
-    region.box = Union(region.box, line.box);
+    region.box = region.lines.empty() ? line.box : Union(region.box, line.box);
     JoinText(region.text, line.text, '\n');
     Merge(region.confidence, line.confidence);
     AddMissing(region.warnings, line.warnings);
     region.lines.push_back(std::move(line));
   }
-  if (!regions.empty()) FinishRegion(regions.back());
-  return regions;
+  FinishRegion(region);
 }
 
-RegionResult AssembleWhole(const CropReading& reading, const std::string& label) {
-  RegionResult region;
-  region.label = label;
+void AddWhole(const CropReading& reading, RegionResult& region) {
   region.box = BoundsOf(ToResult(reading.origin.quad));
-  region.text = Trimmed(reading.text);
+  Text text = TextOf(reading);
+  region.text = std::move(text.text);
+  region.tokens = std::move(text.tokens);
   region.confidence = ConfidenceOf(reading.probabilities);
   region.warnings = reading.warnings;
   region.error = reading.error;
+}
+
+// What the layout says of the region; `origin` nullptr: a crop that is none of the layout's.
+RegionResult NewRegion(const LayoutRegion* origin, const ReadingConfig& reading) {
+  RegionResult region;
+  if (origin == nullptr) return region;
+  region.kind = origin->kind;
+  region.syntax = reading.Of(origin->kind).syntax;
+  region.quad = ToResult(origin->quad);
+  region.box = BoundsOf(region.quad);
+  region.score = static_cast<double>(origin->score);
   return region;
 }
 
 }  // namespace
 
 PageResult AssemblePage(const PageGeometry& geometry, const std::vector<CropReading>& readings,
-                        ReadingConfig::Granularity granularity, const std::string& label) {
+                        const ReadingConfig& reading) {
   PageResult page;
   page.page = geometry.page;
   page.width = geometry.width;
   page.height = geometry.height;
+  page.dpi_x = geometry.dpi_x;
+  page.dpi_y = geometry.dpi_y;
   page.rotation = geometry.layout.rotation;
   page.skew_degrees = static_cast<double>(geometry.layout.skew_degrees);
-  if (granularity == ReadingConfig::Granularity::kLine) {
-    page.regions = AssembleLines(geometry.layout, readings, label);
-  } else {
-    for (const CropReading& reading : readings) {
-      page.regions.push_back(AssembleWhole(reading, label));
+  int next_region = 0;
+  const auto add_unread = [&](int end) {
+    for (; next_region < end; ++next_region) {
+      const LayoutRegion& region = geometry.layout.regions[static_cast<size_t>(next_region)];
+      if (!region.read) page.regions.push_back(NewRegion(&region, reading));
     }
+  };
+  for (std::span<const CropReading> rest = readings; !rest.empty();) {
+    const CropReading& first = rest.front();
+    const LayoutRegion* origin = RegionOf(geometry.layout, first);
+    size_t count = 1;
+    while (count < rest.size() && rest[count].origin.region == first.origin.region) ++count;
+    if (origin != nullptr) add_unread(first.origin.region);
+    RegionResult region = NewRegion(origin, reading);
+    if (first.origin.line == CropOrigin::kWholeRegion) {
+      AddWhole(first, region);
+    } else {
+      AddLines(geometry.layout, rest.first(count), region);
+    }
+    page.regions.push_back(std::move(region));
+    rest = rest.subspan(count);
   }
+  add_unread(static_cast<int>(geometry.layout.regions.size()));
   return page;
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "model/support/error.h"
+#include "stages/crop_request.h"
 #include "stages/formats/text_writer.h"
 
 namespace platen {
@@ -22,51 +23,52 @@ PageReader::PageReader(const Model& model, PageReaderOptions options)
       vision_(RequireVision(model)),
       session_(model, {.engine = MakeEngineOptions(options_)}) {}
 
-PageReading PageReader::Read(const Image& page, const PageLayout& layout) {
+PageReading PageReader::Read(const Image& page, PageLayout layout) {
+  const ReadingConfig& config = model_.snapshot().reading;
+  ApplyReadOptions(config, options_.read, page.width, page.height, layout);
   PageReading reading;
-  std::vector<Crop> crops = MakeCrops(page, layout, options_.reading, options_.text_height);
-  const RequestOptions request = {.task_text = options_.reading.prompts.at(options_.task),
-                                  .max_new_tokens = options_.max_new_tokens};
-  reading.regions.resize(crops.size());
+  std::vector<Crop> crops = MakeCrops(page, layout, config, options_.read);
+  reading.crops.resize(crops.size());
   std::vector<Request> requests;
-  std::vector<size_t> regions;  // of the requests
+  std::vector<size_t> requested;  // crops of the requests
   for (size_t i = 0; i < crops.size(); ++i) {
-    reading.regions[i].origin = {crops[i].quad, crops[i].line, crops[i].part};
+    const RegionKind kind = layout.regions[static_cast<size_t>(crops[i].origin.region)].kind;
+    reading.crops[i].origin = std::move(crops[i].origin);
     try {
-      requests.push_back(MakeRequest(vision_, crops[i].image, request));
-      regions.push_back(i);
+      requests.push_back(
+          MakeRequest(vision_, crops[i].image, CropRequest(kind, config, options_.read)));
+      requested.push_back(i);
     } catch (const Error& e) {
       if (e.kind() != ErrorKind::kInput) throw;
-      reading.regions[i].error = e.what();
+      reading.crops[i].error = e.what();
     }
     crops[i].image = Image();
   }
   std::vector<Session::Result> results = session_.Run(std::move(requests));
   for (size_t i = 0; i < results.size(); ++i) {
-    reading.regions[regions[i]].sequence = std::move(results[i].sequence);
-    reading.regions[regions[i]].error = std::move(results[i].error);
+    reading.crops[requested[i]].sequence = std::move(results[i].sequence);
+    reading.crops[requested[i]].error = std::move(results[i].error);
   }
-  reading.text = TextOf(layout, reading.regions);
+  reading.text = TextOf(std::move(layout), reading.crops);
   return reading;
 }
 
-std::string PageReader::TextOf(const PageLayout& layout,
-                               const std::vector<RegionReading>& regions) const {
+std::string PageReader::TextOf(PageLayout layout, const std::vector<CropOutcome>& crops) const {
   PageGeometry geometry;
   geometry.page = 1;
-  geometry.layout = layout;
+  geometry.layout = std::move(layout);
   std::vector<CropReading> readings;
-  for (const RegionReading& region : regions) {
+  for (const CropOutcome& crop : crops) {
     CropReading reading;
-    reading.origin = region.origin;
-    reading.error = region.error;
-    if (region.sequence) {
-      reading.text = model_.tokenizer().Decode(region.sequence->result.tokens, true);
+    reading.origin = crop.origin;
+    reading.error = crop.error;
+    if (crop.sequence) {
+      reading.text = model_.tokenizer().Decode(crop.sequence->result.tokens, true);
     }
     readings.push_back(std::move(reading));
   }
   TextWriter writer;
-  return writer.Page(AssemblePage(geometry, readings, options_.reading.granularity, options_.task));
+  return writer.Page(AssemblePage(geometry, readings, model_.snapshot().reading));
 }
 
 }  // namespace platen

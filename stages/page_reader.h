@@ -13,23 +13,20 @@
 namespace platen {
 
 struct PageReaderOptions {
-  ReadingConfig reading;      // granularity and geometry of the crops
-  std::string task = "text";  // key of ReadingConfig::prompts
-  double text_height = 0;     // see MakeCrops
-  int max_new_tokens = 0;     // 0: derived from the size of the crop
+  ReadOptions read;
   int64_t kv_cache_bytes = int64_t{1} << 30;
 };
 
 // What became of one crop.
-struct RegionReading {
+struct CropOutcome {
   CropOrigin origin;
   std::unique_ptr<Sequence> sequence;  // finished, with its embeddings; null if there is an error
   std::string error;
 };
 
 struct PageReading {
-  std::vector<RegionReading> regions;  // in reading order
-  std::string text;                    // of the page, as `platen ocr` writes it
+  std::vector<CropOutcome> crops;  // in reading order
+  std::string text;                // of the page, as `platen ocr` writes it
 };
 
 // One call at a time. `model` outlives it. Memory is that of one page.
@@ -37,12 +34,12 @@ class PageReader {
  public:
   PageReader(const Model& model, PageReaderOptions options);
 
-  // `page` is upright, `layout` its layout. A crop that cannot be read leaves an error at its
-  // region. Throws Error(kEnvironment) (no memory, no disk): the page is not read then.
-  PageReading Read(const Image& page, const PageLayout& layout);
+  // `page` is upright, `layout` its layout as detected. A crop that cannot be read leaves an error
+  // in its place. Throws Error(kEnvironment) (no memory, no disk): the page is not read then.
+  PageReading Read(const Image& page, PageLayout layout);
 
  private:
-  std::string TextOf(const PageLayout& layout, const std::vector<RegionReading>& regions) const;
+  std::string TextOf(PageLayout layout, const std::vector<CropOutcome>& crops) const;
 
   const Model& model_;
   PageReaderOptions options_;

@@ -28,7 +28,7 @@ struct ForwardResult {
   PromptInput prompt;
   int64_t vocab_size = 0;
   std::vector<TopToken> top;  // the five most likely tokens after the prompt
-  Recognition recognition;
+  SequenceResult recognition;
   std::string text;  // decoded, special tokens skipped
   std::vector<Round> rounds;
   EngineStats stats;

@@ -34,7 +34,7 @@ struct RequestOptions {
 // One crop and its prompt. Throws Error(kInput) for a crop the encoder cannot take.
 Request MakeRequest(const VisionModel& vision, const Image& crop, const RequestOptions& options);
 
-struct Recognition {
+struct SequenceResult {
   std::vector<TokenId> tokens;       // without the stop token
   std::vector<float> probabilities;  // of each token, softmax of the target's logits
   FinishReason finish = FinishReason::kStop;

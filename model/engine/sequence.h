@@ -36,7 +36,7 @@ struct Sequence {
   LoopGuard loop_guard;
 
   bool finished = false;
-  Recognition result;
+  SequenceResult result;
 
   int64_t prompt_len() const { return static_cast<int64_t>(prompt.input_ids.size()); }
   int64_t num_decided() const { return static_cast<int64_t>(tokens.size()) - prompt_len(); }

@@ -65,6 +65,15 @@ void FormatReading(const ReadingConfig& reading, std::ostream& out) {
   for (const auto& [task, prompt] : reading.prompts) {
     FormatFact("prompt for " + task, nlohmann::json(prompt).dump(), out);
   }
+  for (size_t i = 0; i < kNumRegionKinds; ++i) {
+    const KindReading& kind = reading.kinds[i];
+    if (!kind.stated) continue;
+    FormatFact(std::string(RegionKindNames()[i]),
+               kind.read ? "read by " + nlohmann::json(kind.prompt).dump() + ", as " +
+                               SyntaxName(kind.syntax)
+                         : "not read",
+               out);
+  }
   FormatFact("trained on scripts", Joined(reading.scripts, "not stated"), out);
   FormatFact("trained on tasks", Joined(reading.tasks, "all"), out);
 }

@@ -15,6 +15,7 @@ constexpr size_t kMaxPatternBytes = 256;
 constexpr int kMinLineHeight = 8;
 constexpr int kMaxLineHeight = 1024;
 constexpr int kMaxCropWidth = 1 << 16;
+constexpr int kMaxNewTokens = 1 << 20;
 
 // The prompts the released model was trained with.
 const std::map<std::string, std::string>& StandardPrompts() {
@@ -26,8 +27,7 @@ const std::map<std::string, std::string>& StandardPrompts() {
   return prompts;
 }
 
-ReadingConfig::Granularity ReadGranularity(const JsonObject& root) {
-  using Granularity = ReadingConfig::Granularity;
+Granularity ReadGranularity(const JsonObject& root) {
   const std::string name = root.String("granularity", 16);
   for (const Granularity value : {Granularity::kLine, Granularity::kBlock, Granularity::kPage}) {
     if (name == GranularityName(value)) return value;
@@ -51,18 +51,76 @@ void ReadLineGeometry(const JsonObject& root, ReadingConfig& out) {
   }
 }
 
+std::string ReadPrompt(const JsonObject& object, const std::string& key,
+                       std::string_view image_placeholder) {
+  std::string prompt = object.String(key, kMaxPromptBytes);
+  if (prompt.empty()) object.Fail(key, "must not be empty");
+  // BuildPrompt adds the image tokens itself.
+  if (!image_placeholder.empty() && prompt.find(image_placeholder) != std::string::npos) {
+    object.Fail(key, "must not contain " + std::string(image_placeholder) +
+                         "; the image comes before the prompt");
+  }
+  return prompt;
+}
+
 void ReadPrompts(const JsonObject& prompts, std::string_view image_placeholder,
                  ReadingConfig& out) {
   prompts.RefuseUnknownKeys({"text", "table", "formula"});
   for (auto& [task, prompt] : out.prompts) {
-    if (!prompts.Has(task)) continue;
-    prompt = prompts.String(task, kMaxPromptBytes);
-    if (prompt.empty()) prompts.Fail(task, "must not be empty");
-    // BuildPrompt adds the image tokens itself.
-    if (!image_placeholder.empty() && prompt.find(image_placeholder) != std::string::npos) {
-      prompts.Fail(task, "must not contain " + std::string(image_placeholder) +
-                             "; the image comes before the prompt");
+    if (prompts.Has(task)) prompt = ReadPrompt(prompts, task, image_placeholder);
+  }
+}
+
+// The task by which a kind is read; nothing: it is not text.
+std::optional<std::string> TaskOf(RegionKind kind) {
+  switch (kind) {
+    case RegionKind::kTable:
+      return "table";
+    case RegionKind::kFormula:
+      return "formula";
+    case RegionKind::kFigure:
+    case RegionKind::kChart:
+      return std::nullopt;
+    default:
+      return "text";
+  }
+}
+
+TextSyntax ReadSyntax(const JsonObject& entry) {
+  const std::string name = entry.String("syntax", 16);
+  for (const TextSyntax value :
+       {TextSyntax::kPlain, TextSyntax::kMarkdown, TextSyntax::kHtml, TextSyntax::kLatex}) {
+    if (name == SyntaxName(value)) return value;
+  }
+  entry.Fail("syntax", "must be plain, markdown, html or latex, not " + JsonExcerpt(name));
+}
+
+void ReadKind(const JsonObject& entry, std::string_view image_placeholder, KindReading& out) {
+  entry.RefuseUnknownKeys({"read", "prompt", "granularity", "max_new_tokens", "syntax"});
+  out.stated = true;
+  if (entry.Has("prompt")) {
+    out.prompt = ReadPrompt(entry, "prompt", image_placeholder);
+    out.read = true;
+  }
+  if (entry.Has("read")) out.read = entry.Bool("read");
+  if (out.read && out.prompt.empty()) entry.Fail("read", "needs a prompt");
+  if (entry.Has("granularity")) {
+    out.granularity = ReadGranularity(entry);
+    if (out.granularity == Granularity::kPage) {
+      entry.Fail("granularity", "must be line or block: a region is part of a page");
     }
+  }
+  if (entry.Has("max_new_tokens")) {
+    out.max_new_tokens = entry.Int("max_new_tokens", 1, kMaxNewTokens);
+  }
+  if (entry.Has("syntax")) out.syntax = ReadSyntax(entry);
+}
+
+void ReadKinds(const JsonObject& kinds, std::string_view image_placeholder, ReadingConfig& out) {
+  kinds.RefuseUnknownKeys(RegionKindNames());
+  for (size_t i = 0; i < kNumRegionKinds; ++i) {
+    const std::string name(RegionKindNames()[i]);
+    if (kinds.Has(name)) ReadKind(kinds.Object(name), image_placeholder, out.kinds[i]);
   }
 }
 
@@ -75,27 +133,61 @@ int ReadGroup(const JsonObject& object, const std::string& key) {
 
 }  // namespace
 
-const char* GranularityName(ReadingConfig::Granularity granularity) {
+const char* GranularityName(Granularity granularity) {
   switch (granularity) {
-    case ReadingConfig::Granularity::kLine:
+    case Granularity::kLine:
       return "line";
-    case ReadingConfig::Granularity::kBlock:
+    case Granularity::kBlock:
       return "block";
-    case ReadingConfig::Granularity::kPage:
+    case Granularity::kPage:
       return "page";
   }
   return "";
 }
 
+const char* SyntaxName(TextSyntax syntax) {
+  switch (syntax) {
+    case TextSyntax::kPlain:
+      return "plain";
+    case TextSyntax::kMarkdown:
+      return "markdown";
+    case TextSyntax::kHtml:
+      return "html";
+    case TextSyntax::kLatex:
+      return "latex";
+  }
+  return "";
+}
+
+void SetStandardKinds(ReadingConfig& config) {
+  const auto trained = [&](const std::string& task) {
+    const auto& tasks = config.tasks;
+    return tasks.empty() || std::find(tasks.begin(), tasks.end(), task) != tasks.end();
+  };
+  for (size_t i = 0; i < kNumRegionKinds; ++i) {
+    KindReading& reading = config.kinds[i];
+    reading = {};
+    const auto kind = static_cast<RegionKind>(i);
+    const std::optional<std::string> task = TaskOf(kind);
+    reading.read = task.has_value();
+    const std::string of = task && trained(*task) ? *task : "text";
+    if (reading.read) reading.prompt = config.prompts.at(of);
+    if (of == "text") continue;
+    reading.granularity = Granularity::kBlock;
+    reading.syntax = kind == RegionKind::kTable ? TextSyntax::kHtml : TextSyntax::kLatex;
+  }
+}
+
 ReadingConfig ReadReadingConfig(const std::string& path, std::string_view image_placeholder) {
   ReadingConfig out;
   out.prompts = StandardPrompts();
+  SetStandardKinds(out);
   if (!FileExists(path)) return out;
 
   const nlohmann::json json = ReadJsonFile(path, kMaxFileBytes);
   const JsonObject root(json, path);
   root.RefuseUnknownKeys({"granularity", "line_height", "x_height", "baseline", "max_width",
-                          "prompts", "scripts", "tasks", "int8"});
+                          "prompts", "scripts", "tasks", "kinds", "int8"});
   out.present = true;
   out.states_granularity = root.Has("granularity");
   if (out.states_granularity) out.granularity = ReadGranularity(root);
@@ -110,6 +202,8 @@ ReadingConfig ReadReadingConfig(const std::string& path, std::string_view image_
       }
     }
   }
+  SetStandardKinds(out);
+  if (root.Has("kinds")) ReadKinds(root.Object("kinds"), image_placeholder, out);
   return out;
 }
 

@@ -1,19 +1,37 @@
 // platen.json: what a snapshot was trained to read, and how its weights are quantised.
 #pragma once
 
+#include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/checkpoint/quantization_plan.h"
+#include "model/families/region_kind.h"
 
 namespace platen {
+
+// What the model is shown at once.
+enum class Granularity { kLine, kBlock, kPage };
+
+// How the text that the model writes is to be taken.
+enum class TextSyntax { kPlain, kMarkdown, kHtml, kLatex };
+
+// How the regions of one kind are read.
+struct KindReading {
+  bool read = true;  // false: the region is kept in the results, without text
+  std::string prompt;
+  std::optional<Granularity> granularity;  // kLine or kBlock; nothing: the model's
+  int max_new_tokens = 0;                  // of one crop; 0: derived from the crop's size
+  TextSyntax syntax = TextSyntax::kPlain;
+  bool stated = false;  // platen.json says something about this kind
+};
 
 // Optional platen.json: what the model was trained to read. Absent: blocks, the three standard
 // prompts, no scaling of crops.
 struct ReadingConfig {
-  enum class Granularity { kLine, kBlock, kPage };
   bool present = false;
   Granularity granularity = Granularity::kBlock;
   bool states_granularity = false;  // it is what the model was trained for, and nothing else is
@@ -24,10 +42,19 @@ struct ReadingConfig {
   std::map<std::string, std::string> prompts;  // task -> prompt text
   std::vector<std::string> scripts;            // scripts it was trained on; empty: not stated
   std::vector<std::string> tasks;              // tasks it was trained on; empty: all
+  // By RegionKind. A kind of a task that the model was not trained on is read as text.
+  std::array<KindReading, kNumRegionKinds> kinds;
+
+  const KindReading& Of(RegionKind kind) const { return kinds[static_cast<size_t>(kind)]; }
 };
 
-// "line", "block" or "page", as in platen.json.
-const char* GranularityName(ReadingConfig::Granularity granularity);
+// "line", "block" or "page", and "plain", "markdown", "html" or "latex", as in platen.json.
+const char* GranularityName(Granularity granularity);
+const char* SyntaxName(TextSyntax syntax);
+
+// `kinds` of a configuration whose prompts and tasks are known: tables and formulas as a whole by
+// their own prompts, figures and charts not at all, everything else by the prompt of "text".
+void SetStandardKinds(ReadingConfig& config);
 
 // Standard prompts and block granularity if there is no such file.
 // `image_placeholder` may not occur in a prompt (Architecture::image_placeholder); empty: no such

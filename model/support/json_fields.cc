@@ -258,6 +258,10 @@ void JsonObject::ExpectIfPresent(const std::string& key, const json& expected) c
 }
 
 void JsonObject::RefuseUnknownKeys(std::initializer_list<std::string_view> known) const {
+  RefuseUnknownKeys(std::span(known.begin(), known.size()));
+}
+
+void JsonObject::RefuseUnknownKeys(std::span<const std::string_view> known) const {
   const std::vector<std::string> names(known.begin(), known.end());
   for (const auto& [key, unused] : value_.items()) {
     if (std::find(names.begin(), names.end(), key) != names.end()) continue;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,6 +67,7 @@ class JsonObject {
   void ExpectIfPresent(const std::string& key, const nlohmann::json& expected) const;
   // Refuses keys outside `known`, suggesting the one that is probably meant (NearestName).
   void RefuseUnknownKeys(std::initializer_list<std::string_view> known) const;
+  void RefuseUnknownKeys(std::span<const std::string_view> known) const;
 
  private:
   const nlohmann::json& value_;

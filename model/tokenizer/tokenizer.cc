@@ -75,6 +75,18 @@ size_t Tokenizer::num_base_tokens() const { return impl_->parts.num_base_tokens;
 size_t Tokenizer::num_added_tokens() const { return impl_->parts.added.size(); }
 size_t Tokenizer::num_merges() const { return impl_->parts.vocabulary.num_merges(); }
 
+DecodedText DecodeTokens(const Tokenizer& tokenizer, std::span<const TokenId> ids) {
+  DecodedText out;
+  IncrementalDecoder decoder(tokenizer, /*skip_special=*/true);
+  for (const TokenId id : ids) {
+    out.text += decoder.Append(id);
+    out.token_ends.push_back(static_cast<int>(out.text.size()));
+  }
+  out.text += decoder.Finish();
+  if (!out.token_ends.empty()) out.token_ends.back() = static_cast<int>(out.text.size());
+  return out;
+}
+
 std::string IncrementalDecoder::Append(TokenId id) {
   pending_ += tokenizer_.Bytes(id, skip_special_);
   return EndsWithWholeCharacter(pending_) ? Finish() : std::string();

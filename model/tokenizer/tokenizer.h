@@ -52,6 +52,14 @@ class Tokenizer {
   std::unique_ptr<Impl> impl_;
 };
 
+// The text of generated tokens, without special tokens, and where each token's text ends in it. A
+// token that ends within a character ends where that character begins.
+struct DecodedText {
+  std::string text;
+  std::vector<int> token_ends;
+};
+DecodedText DecodeTokens(const Tokenizer& tokenizer, std::span<const TokenId> ids);
+
 // Decodes a growing sequence: Append returns text that will never change, holding back an
 // incomplete trailing UTF-8 sequence; Finish returns the rest.
 class IncrementalDecoder {

@@ -3,6 +3,7 @@
 #include <climits>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "model/support/error.h"
 #include "model/support/utf8.h"
@@ -21,12 +22,6 @@ double Probability(double value) { return RoundTo(value, 10000); }
 
 Json ToJson(const ResultBox& box) {
   return Json::array({Pixels(box.x0), Pixels(box.y0), Pixels(box.x1), Pixels(box.y1)});
-}
-
-Json ToJson(const std::array<ResultPoint, 4>& quad) {
-  Json points = Json::array();
-  for (const ResultPoint& p : quad) points.push_back(Json::array({Pixels(p.x), Pixels(p.y)}));
-  return points;
 }
 
 Json ToJson(const std::vector<std::string>& texts) {
@@ -56,36 +51,78 @@ void AddReading(Json& json, const T& item) {
   if (!item.error.empty()) json["error"] = ToValidUtf8(item.error);
 }
 
-Json ToJson(const LineResult& line) {
+// Kept pages hold everything; a document's .json what its readers know.
+enum class Detail { kDocument, kKept };
+
+template <size_t kPoints>
+Json ToJson(const std::array<ResultPoint, kPoints>& points) {
+  Json json = Json::array();
+  for (const ResultPoint& p : points) json.push_back(Json::array({Pixels(p.x), Pixels(p.y)}));
+  return json;
+}
+
+// [end, probability, end, probability, ...]
+Json ToJson(const std::vector<TokenResult>& tokens) {
+  Json json = Json::array();
+  for (const TokenResult& token : tokens) {
+    json.push_back(token.end);
+    json.push_back(Probability(token.probability));
+  }
+  return json;
+}
+
+Json ToJson(const std::vector<WordResult>& words) {
+  Json json = Json::array();
+  for (const WordResult& word : words) {
+    json.push_back(Json{{"begin", word.begin},
+                        {"end", word.end},
+                        {"quad", ToJson(word.quad)},
+                        {"confidence", Probability(word.confidence)}});
+  }
+  return json;
+}
+
+Json ToJson(const LineResult& line, Detail detail) {
   Json json;
   json["quad"] = ToJson(line.quad);
   json["box"] = ToJson(line.box);
   AddReading(json, line);
+  if (detail == Detail::kDocument) return json;
+  json["baseline"] = ToJson(line.baseline);
+  json["token_probabilities"] = ToJson(line.tokens);
+  json["words"] = ToJson(line.words);
   return json;
 }
 
-Json ToJson(const RegionResult& region) {
+Json ToJson(const RegionResult& region, Detail detail) {
   Json json;
-  json["label"] = region.label;
+  json["label"] = RegionKindName(region.kind);
   json["box"] = ToJson(region.box);
   AddReading(json, region);
+  if (detail == Detail::kKept) {
+    json["syntax"] = SyntaxName(region.syntax);
+    json["quad"] = ToJson(region.quad);
+    json["score"] = Probability(region.score);
+    json["token_probabilities"] = ToJson(region.tokens);
+  }
   json["lines"] = Json::array();
-  for (const LineResult& line : region.lines) json["lines"].push_back(ToJson(line));
+  for (const LineResult& line : region.lines) json["lines"].push_back(ToJson(line, detail));
   return json;
 }
 
-Json ToJson(const PageResult& page) {
+Json ToJson(const PageResult& page, Detail detail) {
   Json json;
   json["page"] = page.page;
   if (!page.error.empty()) json["error"] = ToValidUtf8(page.error);
   json["width"] = page.width;
   json["height"] = page.height;
+  if (detail == Detail::kKept) json["dpi"] = Json::array({Pixels(page.dpi_x), Pixels(page.dpi_y)});
   json["rotation"] = page.rotation;
   json["skew_degrees"] = RoundTo(page.skew_degrees, 1000);
   if (!page.warnings.empty()) json["warnings"] = ToJson(page.warnings);
   if (!page.doubts.empty()) json["doubts"] = ToJson(page.doubts);
   json["regions"] = Json::array();
-  for (const RegionResult& region : page.regions) json["regions"].push_back(ToJson(region));
+  for (const RegionResult& region : page.regions) json["regions"].push_back(ToJson(region, detail));
   return json;
 }
 
@@ -116,22 +153,84 @@ void ReadReading(const Json& json, T& item) {
   item.error = json.value("error", std::string());
 }
 
+template <size_t kPoints>
+void ReadPoints(const Json& json, std::array<ResultPoint, kPoints>& points) {
+  for (size_t i = 0; i < kPoints; ++i) {
+    const Json& point = json.at(i);
+    points[i] = {point.at(0).get<double>(), point.at(1).get<double>()};
+  }
+}
+
+int IntFrom(const Json& value) {
+  if (!value.is_number_integer() || value.get<int64_t>() < 0 || value.get<int64_t>() > INT_MAX) {
+    throw Error(ErrorKind::kEnvironment, {"", "page result"}, "a place in a text is no number");
+  }
+  return value.get<int>();
+}
+
+// Pages kept by earlier versions have no tokens and words.
+template <typename T>
+void ReadTokens(const Json& json, T& item) {
+  if (!json.contains("token_probabilities")) return;
+  const Json& tokens = json["token_probabilities"];
+  for (size_t i = 0; i + 1 < tokens.size(); i += 2) {
+    const TokenResult token = {IntFrom(tokens.at(i)), tokens.at(i + 1).get<double>()};
+    if (static_cast<size_t>(token.end) > item.text.size()) {
+      throw Error(ErrorKind::kEnvironment, {"", "token_probabilities"},
+                  "a token ends beyond its text");
+    }
+    item.tokens.push_back(token);
+  }
+}
+
+WordResult WordFrom(const Json& json, size_t text_bytes) {
+  WordResult word;
+  word.begin = IntFrom(json.at("begin"));
+  word.end = IntFrom(json.at("end"));
+  if (word.begin > word.end || static_cast<size_t>(word.end) > text_bytes) {
+    throw Error(ErrorKind::kEnvironment, {"", "words"}, "a word lies beyond its text");
+  }
+  ReadPoints(json.at("quad"), word.quad);
+  word.confidence = json.at("confidence").get<double>();
+  return word;
+}
+
 LineResult LineFrom(const Json& json) {
   LineResult line;
-  for (size_t i = 0; i < line.quad.size(); ++i) {
-    const Json& point = json.at("quad").at(i);
-    line.quad[i] = {point.at(0).get<double>(), point.at(1).get<double>()};
-  }
+  ReadPoints(json.at("quad"), line.quad);
   line.box = BoxFrom(json.at("box"));
   ReadReading(json, line);
+  if (json.contains("baseline")) ReadPoints(json["baseline"], line.baseline);
+  ReadTokens(json, line);
+  if (!json.contains("words")) return line;
+  for (const Json& word : json["words"]) line.words.push_back(WordFrom(word, line.text.size()));
   return line;
+}
+
+RegionKind KindFrom(const Json& json) {
+  const std::optional<RegionKind> kind = FindRegionKind(json.get_ref<const std::string&>());
+  if (kind) return *kind;
+  throw Error(ErrorKind::kEnvironment, {"", "label"}, "is no kind of region");
+}
+
+TextSyntax SyntaxFrom(const Json& json) {
+  const auto& name = json.get_ref<const std::string&>();
+  for (const TextSyntax syntax :
+       {TextSyntax::kPlain, TextSyntax::kMarkdown, TextSyntax::kHtml, TextSyntax::kLatex}) {
+    if (name == SyntaxName(syntax)) return syntax;
+  }
+  throw Error(ErrorKind::kEnvironment, {"", "syntax"}, "is no syntax of text");
 }
 
 RegionResult RegionFrom(const Json& json) {
   RegionResult region;
-  region.label = json.at("label").get<std::string>();
+  region.kind = KindFrom(json.at("label"));
   region.box = BoxFrom(json.at("box"));
   ReadReading(json, region);
+  if (json.contains("syntax")) region.syntax = SyntaxFrom(json["syntax"]);
+  if (json.contains("quad")) ReadPoints(json["quad"], region.quad);
+  if (json.contains("score")) region.score = json["score"].get<double>();
+  ReadTokens(json, region);
   for (const Json& line : json.at("lines")) region.lines.push_back(LineFrom(line));
   return region;
 }
@@ -151,6 +250,10 @@ PageResult PageFrom(const Json& json) {
   page.error = json.value("error", std::string());
   page.width = IntFrom(json, "width");
   page.height = IntFrom(json, "height");
+  if (json.contains("dpi")) {
+    page.dpi_x = json["dpi"].at(0).get<double>();
+    page.dpi_y = json["dpi"].at(1).get<double>();
+  }
   page.rotation = IntFrom(json, "rotation");
   page.skew_degrees = json.at("skew_degrees").get<double>();
   page.warnings = json.value("warnings", std::vector<std::string>{});
@@ -163,10 +266,10 @@ PageResult PageFrom(const Json& json) {
 
 }  // namespace
 
-std::string PageToJson(const PageResult& page) { return ToJson(page).dump(); }
+std::string PageToJson(const PageResult& page) { return ToJson(page, Detail::kKept).dump(); }
 
 std::string PageToPrettyJson(const PageResult& page, int indent) {
-  const std::string text = ToJson(page).dump(1);
+  const std::string text = ToJson(page, Detail::kDocument).dump(1);
   const std::string margin(static_cast<size_t>(indent), ' ');
   std::string out = margin;
   for (const char c : text) {

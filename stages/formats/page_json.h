@@ -13,10 +13,12 @@
 
 namespace platen {
 
-// One line, no line break inside or at the end. Keys in a fixed order.
+// Everything a page result holds, on one line, no line break inside or at the end. Keys in a fixed
+// order.
 std::string PageToJson(const PageResult& page);
 
-// The same object, indented for people, every line preceded by `indent` spaces.
+// What a document's .json says of a page, indented for people, every line preceded by `indent`
+// spaces. Without tokens, words, baselines and resolution.
 std::string PageToPrettyJson(const PageResult& page, int indent);
 
 // Inverse of PageToJson. Throws Error(kEnvironment) if the text is not such an object.

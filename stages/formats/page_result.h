@@ -6,7 +6,10 @@
 
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "model/families/reading_config.h"
 
 namespace platen {
 
@@ -28,23 +31,46 @@ struct Confidence {
   double min = 0;
 };
 
+// One generated token: where its text ends in the text it is part of (bytes), and the probability
+// the model gave it. A token that ends within a character ends where that character begins.
+struct TokenResult {
+  int end = 0;
+  double probability = 0;
+};
+
+// A word of a line: text between spaces. Its place is estimated from the white gaps of the line and
+// from usual widths of letters; the model does not say where it read a word.
+struct WordResult {
+  int begin = 0, end = 0;                // bytes of the line's text
+  std::array<ResultPoint, 4> quad = {};  // along the line, as high as the line
+  double confidence = 0;                 // least probability of its tokens
+};
+
 // One text line (or one piece of text the model was asked for). Text is UTF-8.
 struct LineResult {
   std::array<ResultPoint, 4> quad = {};  // along the line: top-left, top-right, bottom-right, ...
+  std::array<ResultPoint, 2> baseline = {};  // its ends; both the same point: not measured
   ResultBox box;
   std::string text;
   Confidence confidence;
+  std::vector<TokenResult> tokens;
+  std::vector<WordResult> words;
   std::vector<std::string> warnings;
   std::string error;  // empty: read
 };
 
-// A block of the page, in reading order. Read line by line, it has the lines' text joined by line
-// breaks; read as a whole, it has the text and no lines.
+// A typed part of the page, in reading order. Read line by line, it has the lines' text joined by
+// line breaks; read as a whole, it has the text and its tokens and no lines; of a kind that is not
+// read (a figure), neither.
 struct RegionResult {
-  std::string label;  // "text", "table", "formula"
-  ResultBox box;
+  RegionKind kind = RegionKind::kText;
+  TextSyntax syntax = TextSyntax::kPlain;  // of the text
+  std::array<ResultPoint, 4> quad = {};    // outline, as the detector gives it
+  double score = 1;                        // of the detector, 0..1
+  ResultBox box;                           // of what was read
   std::string text;
   Confidence confidence;
+  std::vector<TokenResult> tokens;
   std::vector<LineResult> lines;
   std::vector<std::string> warnings;
   std::string error;  // empty: read; else why (part of) the region is missing
@@ -69,6 +95,8 @@ struct PageResult {
   int page = 0;   // 1-based in its document; 0: the document could not be opened
   int width = 0;  // of the upright page, pixels; 0: never decoded
   int height = 0;
+  double dpi_x = 0;  // along the width of the upright page; 0: the input does not say
+  double dpi_y = 0;
   int rotation = 0;  // degrees the page was turned clockwise to be upright: 0 90 180 270
   double skew_degrees = 0;
   std::vector<RegionResult> regions;

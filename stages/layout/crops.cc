@@ -1,3 +1,5 @@
+#include "stages/layout/crops.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -5,7 +7,6 @@
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "stages/layout/layout.h"
 #include "stages/layout/line_pieces.h"
 #include "stages/layout/page_warp.h"
 
@@ -86,50 +87,42 @@ LineScale ScaleOf(const LayoutLine& line, const PageLayout& layout, const Readin
 class Cropper {
  public:
   Cropper(const Image& page, const PageLayout& layout, const ReadingConfig& reading,
-          double text_height)
-      : page_(page), pixels_(View(page)), layout_(layout), reading_(reading) {
-    if (text_height > 0 && layout.letter_height > 0) {
-      region_unit_ = std::max(1.0, layout.letter_height / text_height);
+          const ReadOptions& options)
+      : page_(page),
+        pixels_(View(page)),
+        layout_(layout),
+        reading_(reading),
+        options_(options),
+        lines_measured_(reading.x_height <= 0 || layout.letter_height > 0) {
+    if (options.text_height > 0 && layout.letter_height > 0) {
+      region_unit_ = std::max(1.0, layout.letter_height / options.text_height);
     }
   }
 
-  std::vector<Crop> Lines() const {
+  std::vector<Crop> Crops() const {
     std::vector<Crop> crops;
-    if (reading_.x_height > 0 && layout_.letter_height <= 0) return crops;
-    for (size_t i = 0; i < layout_.lines.size(); ++i) AddLine(static_cast<int>(i), crops);
-    return crops;
-  }
-
-  std::vector<Crop> Blocks() const {
-    std::vector<Crop> crops;
-    const auto& lines = layout_.lines;
-    for (size_t first = 0, end = 0; first < lines.size(); first = end) {
-      while (end < lines.size() && lines[end].block == lines[first].block) ++end;
-      crops.push_back(Block(static_cast<int>(first), static_cast<int>(end)));
+    for (size_t i = 0; i < layout_.regions.size(); ++i) {
+      if (layout_.regions[i].read) AddRegion(static_cast<int>(i), crops);
     }
     return crops;
-  }
-
-  Crop WholePage() const {
-    Crop crop;
-    const auto size = [&](int pixels) {
-      return std::max(1, static_cast<int>(std::lround(pixels / region_unit_)));
-    };
-    if (region_unit_ > 1) {
-      cv::Mat scaled;
-      cv::resize(pixels_, scaled, cv::Size(size(page_.width), size(page_.height)), 0, 0,
-                 cv::INTER_AREA);
-      crop.image = ToImage(scaled);
-    } else {
-      crop.image = page_;
-    }
-    crop.quad = QuadOf({{0, 0}, {1, 0}, {0, 1}}, 0, 0, page_.width, page_.height);
-    return crop;
   }
 
  private:
-  void AddLine(int index, std::vector<Crop>& crops) const {
-    const LayoutLine& line = layout_.lines[index];
+  void AddRegion(int index, std::vector<Crop>& crops) const {
+    const LayoutRegion& region = layout_.regions[static_cast<size_t>(index)];
+    const bool by_line = GranularityOf(region.kind, reading_, options_) == Granularity::kLine;
+    if (by_line && (!region.lines.empty() || reading_.x_height > 0)) {
+      const int lines = lines_measured_ ? static_cast<int>(region.lines.size()) : 0;
+      for (int i = 0; i < lines; ++i) AddLine(index, i, crops);
+      return;
+    }
+    crops.push_back(region.source == RegionSource::kLines ? Block(region) : Cut(region.box));
+    crops.back().origin.region = index;
+  }
+
+  void AddLine(int region, int index, std::vector<Crop>& crops) const {
+    const LayoutLine& line =
+        layout_.regions[static_cast<size_t>(region)].lines[static_cast<size_t>(index)];
     const cv::Point2d top_left = At(line.quad[0]);
     const cv::Point2d across = At(line.quad[1]) - top_left, side = At(line.quad[3]) - top_left;
     const double quad_width = cv::norm(across);
@@ -153,11 +146,26 @@ class Cropper {
     for (const Piece& piece : Pieces(strip, tones, text)) {
       Crop crop;
       crop.image = ToImage(layout::CropPiece(strip, tones, piece, margin, CropWidth(piece)));
-      crop.quad = QuadOf(frame, piece.start, 0, piece.end, height);
-      crop.line = index;
-      crop.part = part++;
+      crop.origin = {QuadOf(frame, piece.start, 0, piece.end, height), region, index, part++,
+                     GapsOf(strip, tones, piece)};
       crops.push_back(std::move(crop));
     }
+  }
+
+  StripGeometry GeometryOf(const cv::Mat& strip) const {
+    return {reading_.x_height > 0 ? reading_.x_height : 0.4 * strip.rows,
+            reading_.baseline > 0 ? reading_.baseline : 0.7 * strip.rows};
+  }
+
+  std::vector<WordGap> GapsOf(const cv::Mat& strip, const Tones& tones, Piece piece) const {
+    const auto share = [&](int x) {
+      return static_cast<float>(x - piece.start) / static_cast<float>(piece.end - piece.start);
+    };
+    std::vector<WordGap> gaps;
+    for (const Piece& gap : layout::WordGaps(strip, tones, GeometryOf(strip), piece)) {
+      gaps.push_back({share(gap.start), share(gap.end)});
+    }
+    return gaps;
   }
 
   // Removes the ink of neighbours, where the line's own extent is known.
@@ -174,9 +182,7 @@ class Cropper {
 
   std::vector<Piece> Pieces(const cv::Mat& strip, const Tones& tones, Piece text) const {
     if (reading_.max_width <= 0) return {text};
-    const double x_height = reading_.x_height > 0 ? reading_.x_height : 0.4 * strip.rows;
-    const double baseline = reading_.baseline > 0 ? reading_.baseline : 0.7 * strip.rows;
-    return layout::CutAtWordGaps(strip, tones, {x_height, baseline}, text,
+    return layout::CutAtWordGaps(strip, tones, GeometryOf(strip), text,
                                  std::max(16, reading_.max_width - 2 * LeastMargin()));
   }
 
@@ -187,13 +193,37 @@ class Cropper {
     return (width + reading_.line_height - 1) / reading_.line_height * reading_.line_height;
   }
 
-  // Lines [first, end), straightened by the page's skew.
-  Crop Block(int first, int end) const {
+  // The upright part of the page in a box, all of which is within the page's pixels.
+  Crop Cut(const BoxF& box) const {
+    const auto edge = [](double at, int size) { return std::clamp(static_cast<int>(at), 0, size); };
+    const int x0 = edge(std::floor(box.x0), page_.width - 1);
+    const int y0 = edge(std::floor(box.y0), page_.height - 1);
+    const cv::Rect part(x0, y0, std::max(1, edge(std::ceil(box.x1), page_.width) - x0),
+                        std::max(1, edge(std::ceil(box.y1), page_.height) - y0));
+    const auto size = [&](int pixels) {
+      return std::max(1, static_cast<int>(std::lround(pixels / region_unit_)));
+    };
+    Crop crop;
+    if (region_unit_ > 1) {
+      cv::Mat scaled;
+      cv::resize(pixels_(part), scaled, cv::Size(size(part.width), size(part.height)), 0, 0,
+                 cv::INTER_AREA);
+      crop.image = ToImage(scaled);
+    } else {
+      crop.image = ToImage(pixels_(part));
+    }
+    crop.origin.quad =
+        QuadOf({{0, 0}, {1, 0}, {0, 1}}, part.x, part.y, part.x + part.width, part.y + part.height);
+    return crop;
+  }
+
+  // The region's lines, straightened by the page's skew.
+  Crop Block(const LayoutRegion& region) const {
     const double angle = layout_.skew_degrees * std::numbers::pi / 180;
     const cv::Point2d along(std::cos(angle), std::sin(angle)), down(-along.y, along.x);
     double x0 = 1e9, y0 = 1e9, x1 = -1e9, y1 = -1e9;
-    for (int i = first; i < end; ++i) {
-      for (const PointF& p : layout_.lines[i].quad) {
+    for (const LayoutLine& line : region.lines) {
+      for (const PointF& p : line.quad) {
         x0 = std::min(x0, At(p).dot(along));
         x1 = std::max(x1, At(p).dot(along));
         y0 = std::min(y0, At(p).dot(down));
@@ -209,8 +239,7 @@ class Cropper {
     const cv::Size crop_size(size(x1 - x0), size(y1 - y0));
     Crop crop;
     crop.image = ToImage(WarpCrop(pixels_, frame, crop_size));
-    crop.quad = QuadOf(frame, 0, 0, crop_size.width, crop_size.height);
-    crop.line = first;
+    crop.origin.quad = QuadOf(frame, 0, 0, crop_size.width, crop_size.height);
     return crop;
   }
 
@@ -218,24 +247,17 @@ class Cropper {
   cv::Mat pixels_;
   const PageLayout& layout_;
   const ReadingConfig& reading_;
+  const ReadOptions& options_;
+  bool lines_measured_;     // or need no measure
   double region_unit_ = 1;  // page pixels per pixel of a block or page crop
 };
 
 }  // namespace
 
 std::vector<Crop> MakeCrops(const Image& page, const PageLayout& layout,
-                            const ReadingConfig& reading, double text_height) {
+                            const ReadingConfig& reading, const ReadOptions& options) {
   if (page.empty()) return {};
-  const Cropper cropper(page, layout, reading, text_height);
-  switch (reading.granularity) {
-    case ReadingConfig::Granularity::kLine:
-      return cropper.Lines();
-    case ReadingConfig::Granularity::kBlock:
-      return cropper.Blocks();
-    case ReadingConfig::Granularity::kPage:
-      return {cropper.WholePage()};
-  }
-  return {};
+  return Cropper(page, layout, reading, options).Crops();
 }
 
 }  // namespace platen

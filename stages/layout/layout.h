@@ -1,14 +1,16 @@
-// From a page image to text lines in reading order.
+// From a page image to typed regions and their text lines, in reading order.
 //
-// An interface over detectors: the embedded one is classical image processing on OpenCV; a neural
-// detector can be added beside it and shares reading order and crops.
+// An interface over detectors: the embedded one is classical image processing on OpenCV and knows
+// text only. A learned detector of regions (region_detector.h) stands beside it; reading order, the
+// lines of text that no region covers, and crops are shared.
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "model/families/reading_config.h"
+#include "model/families/region_kind.h"
 #include "model/support/image.h"
 
 namespace platen {
@@ -26,11 +28,27 @@ struct BoxF {
 struct LayoutLine {
   std::array<PointF, 4> quad;  // top-left, top-right, bottom-right, bottom-left along the line
   BoxF box;                    // upright bounds of the quad
-  int block = 0;               // lines of one paragraph share a number, ascending in reading order
   float baseline = 0;          // distance from the quad's top edge to the baseline; 0: not measured
   float letter_height = 0;     // x-height of this line's letters; 0: like the page's, or too few
   float ascent = 0;            // highest ink above the baseline; 0: not measured
   float descent = 0;           // lowest ink below the baseline
+};
+
+// Where a region's outline comes from.
+enum class RegionSource : uint8_t {
+  kLines,     // from its lines: a paragraph the classical detector has put together
+  kDetector,  // a detector has drawn it
+};
+
+// A typed part of the page, in pixels of the upright page.
+struct LayoutRegion {
+  RegionKind kind = RegionKind::kText;
+  RegionSource source = RegionSource::kLines;
+  std::array<PointF, 4> quad;     // outline: top-left, top-right, bottom-right, bottom-left
+  BoxF box;                       // upright bounds
+  float score = 1;                // the detector's confidence, 0..1
+  bool read = true;               // false: it is kept in the results, without text
+  std::vector<LayoutLine> lines;  // in reading order; none: only the region as a whole can be read
 };
 
 struct PageLayout {
@@ -38,14 +56,17 @@ struct PageLayout {
   float skew_degrees = 0;  // of the upright page
   float letter_height =
       0;  // x-height of the page's ruling text size, page pixels; 0: no text found
-  std::vector<LayoutLine> lines;  // in reading order
+  std::vector<LayoutRegion> regions;  // in reading order
+
+  // Whether lines with letters were found.
+  bool HasLetters() const;
 };
 
 class LayoutDetector {
  public:
   virtual ~LayoutDetector() = default;
-  // `page` may be any size; no text gives no lines, noise in which no letters can be told gives one
-  // "line" around the page. Thread-safe.
+  // `page` may be any size; no text gives no regions, noise in which no letters can be told gives
+  // one region with one "line" around the page. Thread-safe.
   virtual PageLayout Detect(const Image& page) const = 0;
 };
 
@@ -57,21 +78,5 @@ void KeepOpenCvSingleThreaded();
 
 // The page turned clockwise by 0, 90, 180 or 270 degrees.
 Image RotatePage(const Image& page, int degrees_clockwise);
-
-// A crop the model reads on its own.
-struct Crop {
-  Image image;
-  std::array<PointF, 4> quad;  // on the upright page
-  int line = 0;                // index into PageLayout::lines (first line, for blocks)
-  int part = 0;                // 0, 1, ... for the pieces of a line that was cut at word gaps
-};
-
-// Crops of one page (already upright) at the granularity and geometry the model was trained for:
-// lines are scaled by the page's letter height and baseline, not by each line's ink; lines wider
-// than max_width are cut at word gaps. A page whose letters could not be measured gives no line
-// crops. `text_height`: if > 0, block and page crops are scaled down so that small letters are this
-// high (never up).
-std::vector<Crop> MakeCrops(const Image& page, const PageLayout& layout,
-                            const ReadingConfig& reading, double text_height);
 
 }  // namespace platen

@@ -56,9 +56,10 @@ int InkThreshold(const Tones& tones, double share) {
   return static_cast<int>(tones.paper_grey - share * (tones.paper_grey - tones.ink_grey));
 }
 
-// Every white gap inside the text, and its two ends as cuts without cost.
-std::vector<Cut> FindGaps(const cv::Mat& strip, const Tones& tones, const StripGeometry& geometry,
-                          Piece text) {
+// Calls `visit(start, end)` for every white gap inside the text.
+template <typename Visit>
+void ForEachGap(const cv::Mat& strip, const Tones& tones, const StripGeometry& geometry, Piece text,
+                const Visit& visit) {
   cv::Mat grey;
   cv::cvtColor(strip, grey, cv::COLOR_RGB2GRAY);
   // Ascenders of this line, not the descenders of the line above.
@@ -67,7 +68,6 @@ std::vector<Cut> FindGaps(const cv::Mat& strip, const Tones& tones, const StripG
   const int bottom =
       std::clamp(static_cast<int>(geometry.baseline + 0.3 * geometry.x_height), top, grey.rows);
   const int threshold = InkThreshold(tones, kInkShare);
-  std::vector<Cut> gaps = {{text.start, text.start, 0}};
   int gap_start = -1;
   bool seen_ink = false;
   for (int x = text.start; x < text.end; ++x) {
@@ -75,16 +75,22 @@ std::vector<Cut> FindGaps(const cv::Mat& strip, const Tones& tones, const StripG
       if (gap_start < 0) gap_start = x;
       continue;
     }
-    if (gap_start >= 0 && seen_ink) {
-      const double share = (x - gap_start) / (kWordGap * geometry.x_height);
-      // Both pieces keep a little of the paper between them.
-      const int paper =
-          std::min((x - gap_start) / 2, static_cast<int>(kGapPaper * geometry.x_height));
-      gaps.push_back({gap_start + paper, x - paper, kNarrowGapCost * std::max(0.0, 1 - share)});
-    }
+    if (gap_start >= 0 && seen_ink) visit(gap_start, x);
     gap_start = -1;
     seen_ink = true;
   }
+}
+
+// Every white gap inside the text, and its two ends as cuts without cost.
+std::vector<Cut> FindGaps(const cv::Mat& strip, const Tones& tones, const StripGeometry& geometry,
+                          Piece text) {
+  std::vector<Cut> gaps = {{text.start, text.start, 0}};
+  ForEachGap(strip, tones, geometry, text, [&](int start, int end) {
+    const double share = (end - start) / (kWordGap * geometry.x_height);
+    // Both pieces keep a little of the paper between them.
+    const int paper = std::min((end - start) / 2, static_cast<int>(kGapPaper * geometry.x_height));
+    gaps.push_back({start + paper, end - paper, kNarrowGapCost * std::max(0.0, 1 - share)});
+  });
   gaps.push_back({text.end, text.end, 0});
   return gaps;
 }
@@ -194,6 +200,15 @@ std::vector<Piece> CutAtWordGaps(const cv::Mat& strip, const Tones& tones,
     std::vector<Piece> pieces = CheapestPieces(cuts, n, max_width);
     if (!pieces.empty()) return pieces;
   }
+}
+
+std::vector<Piece> WordGaps(const cv::Mat& strip, const Tones& tones, const StripGeometry& geometry,
+                            Piece text) {
+  std::vector<Piece> gaps;
+  ForEachGap(strip, tones, geometry, text, [&](int start, int end) {
+    if (end - start >= kWordGap / 2 * geometry.x_height) gaps.push_back({start, end});
+  });
+  return gaps;
 }
 
 cv::Mat CropPiece(const cv::Mat& strip, const Tones& tones, Piece piece, int reach, int width) {

@@ -36,6 +36,11 @@ void EraseForeignInk(const Tones& tones, const StripGeometry& geometry, double a
 std::vector<Piece> CutAtWordGaps(const cv::Mat& strip, const Tones& tones,
                                  const StripGeometry& geometry, Piece text, int max_width);
 
+// White gaps of the text that may part words, from the left: those at least half as wide as a word
+// gap.
+std::vector<Piece> WordGaps(const cv::Mat& strip, const Tones& tones, const StripGeometry& geometry,
+                            Piece text);
+
 // The piece in the middle of a crop `width` wide. Beside it stands what the strip has there, up to
 // `reach` pixels and to the first column with ink (a ruling, a neighbour); beyond that, paper.
 cv::Mat CropPiece(const cv::Mat& strip, const Tones& tones, Piece piece, int reach, int width);

@@ -6,8 +6,8 @@
 namespace platen {
 namespace {
 
-RegionReading Region(int line, std::vector<TokenId> tokens) {
-  RegionReading region;
+CropOutcome Region(int line, std::vector<TokenId> tokens) {
+  CropOutcome region;
   region.origin.line = line;
   region.sequence = std::make_unique<Sequence>();
   region.sequence->result.tokens = std::move(tokens);
@@ -31,10 +31,10 @@ TEST(ComparePageTest, AnEmptyReferenceIsAllRightOrAllWrong) {
 
 TEST(ComparePageTest, TokensAreAlignedInsideTheirRegion) {
   PageReading a, b;
-  a.regions.push_back(Region(0, {1, 2, 3, 4}));
-  b.regions.push_back(Region(0, {9, 1, 2, 3, 4}));  // one insertion, all others equal
-  a.regions.push_back(Region(1, {5, 6}));
-  b.regions.push_back(Region(1, {5, 6}));
+  a.crops.push_back(Region(0, {1, 2, 3, 4}));
+  b.crops.push_back(Region(0, {9, 1, 2, 3, 4}));  // one insertion, all others equal
+  a.crops.push_back(Region(1, {5, 6}));
+  b.crops.push_back(Region(1, {5, 6}));
   const PageComparison page = ComparePage(a, b);
   EXPECT_TRUE(page.same_regions);
   EXPECT_EQ(page.tokens.regions, 2);
@@ -46,18 +46,18 @@ TEST(ComparePageTest, TokensAreAlignedInsideTheirRegion) {
 
 TEST(ComparePageTest, OtherCropsAreNotComparedTokenByToken) {
   PageReading a, b;
-  a.regions.push_back(Region(0, {1}));
-  b.regions.push_back(Region(0, {1}));
-  b.regions.push_back(Region(1, {1}));
+  a.crops.push_back(Region(0, {1}));
+  b.crops.push_back(Region(0, {1}));
+  b.crops.push_back(Region(1, {1}));
   EXPECT_FALSE(ComparePage(a, b).same_regions);
   EXPECT_EQ(ComparePage(a, b).tokens.regions, 0);
 }
 
 TEST(ComparePageTest, AFailedRegionIsCountedAndLeftOut) {
   PageReading a, b;
-  a.regions.push_back(Region(0, {1}));
-  b.regions.emplace_back();
-  b.regions[0].error = "too large";
+  a.crops.push_back(Region(0, {1}));
+  b.crops.emplace_back();
+  b.crops[0].error = "too large";
   const PageComparison page = ComparePage(a, b);
   EXPECT_EQ(page.failed_regions_a, 0);
   EXPECT_EQ(page.failed_regions_b, 1);

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "stages/layout/regions.h"
 #include "tests/support/npy.h"
 
 namespace platen {
@@ -61,8 +62,7 @@ class GroupsOfTheBundledModel : public ::testing::Test {
   // One region of random pixels.
   static PageReading Read(const Model& model) {
     PageReaderOptions options;
-    options.reading = model.snapshot().reading;
-    options.max_new_tokens = 5;
+    options.read.max_new_tokens = 5;
     options.kv_cache_bytes = 1 << 24;
     PageLayout layout;
     layout.letter_height = 11;
@@ -71,7 +71,7 @@ class GroupsOfTheBundledModel : public ::testing::Test {
     line.box = {10, 10, 200, 38};
     line.baseline = 20;
     line.letter_height = 11;
-    layout.lines.push_back(line);
+    layout.regions.push_back(RegionOfLines({line}, 0));
     Image page(220, 60);
     for (size_t i = 0; i < page.rgb.size(); ++i) page.rgb[i] = static_cast<uint8_t>(i * 7919 >> 3);
     PageReader reader(model, options);
@@ -83,8 +83,8 @@ TEST_F(GroupsOfTheBundledModel, SmallerGroupsAreCloserToF32) {
   const auto f32 = Load(Precision::kF32, 256);
   ActivationSamples samples(*f32);
   const PageReading page = Read(*f32);
-  ASSERT_EQ(page.regions.size(), 1U);
-  ASSERT_EQ(page.regions[0].error, "");
+  ASSERT_EQ(page.crops.size(), 1U);
+  ASSERT_EQ(page.crops[0].error, "");
   samples.AddPage(page);
   std::vector<KindErrors> kinds;
   for (const int group : kGroupCandidates) {

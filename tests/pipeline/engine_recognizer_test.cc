@@ -1,4 +1,4 @@
-// Who owns a reading while it is read: the recogniser, whatever happens to the engine.
+// Who owns a sequence while it is read: the recogniser, whatever happens to the engine.
 #include "pipeline/engine_recognizer.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace platen::testing {
 namespace {
 
-constexpr int kReadings = 3;
+constexpr int kCrops = 3;
 
 class EngineRecognizerTest : public ::testing::Test {
  protected:
@@ -23,43 +23,41 @@ class EngineRecognizerTest : public ::testing::Test {
       if (rounds_left_-- == 0) throw std::runtime_error("broken");
     };
     engine_ = std::make_unique<Engine>(GoldenModel("tiny-a"), options);
-    recognizer_ = std::make_unique<EngineRecognizer>(
-        GoldenModel("tiny-a"), *engine_,
-        RequestOptions{
-            .task_text = "Text Recognition:", .max_new_tokens = 6, .ignore_stop = true});
+    recognizer_ = std::make_unique<EngineRecognizer>(GoldenModel("tiny-a"), *engine_);
   }
 
-  std::unique_ptr<Reading> Prepared(int number) {
+  std::unique_ptr<CropSequence> Prepared(int number) {
     std::mt19937 random(static_cast<uint32_t>(number));
     Image crop(40 + 30 * number, 40);
     for (uint8_t& v : crop.rgb) v = static_cast<uint8_t>(random());
-    auto reading = recognizer_->Prepare(crop);
-    reading->region = &regions_[number];
-    return reading;
+    auto sequence = recognizer_->Prepare(
+        crop, {.task_text = "Text Recognition:", .max_new_tokens = 6, .ignore_stop = true});
+    sequence->crop = &crops_[number];
+    return sequence;
   }
 
-  void Submit(std::unique_ptr<Reading> reading) {
-    Reading* raw = reading.get();
+  void Submit(std::unique_ptr<CropSequence> sequence) {
+    CropSequence* raw = sequence.get();
     ASSERT_TRUE(recognizer_->TryReserve(*raw));
     recognizer_->Prefill(std::span(&raw, 1));
-    recognizer_->Submit(std::move(reading));
+    recognizer_->Submit(std::move(sequence));
   }
 
   void SubmitAll() {
-    for (int i = 0; i < kReadings; ++i) {
-      auto reading = Prepared(i);
-      Reading* raw = reading.get();
+    for (int i = 0; i < kCrops; ++i) {
+      auto sequence = Prepared(i);
+      CropSequence* raw = sequence.get();
       recognizer_->EncodeImages(std::span(&raw, 1));
-      Submit(std::move(reading));
+      Submit(std::move(sequence));
     }
   }
 
-  // Tokens of all readings by their region.
-  std::map<const Region*, std::vector<TokenId>> ReadToEnd() {
-    std::map<const Region*, std::vector<TokenId>> tokens;
+  // Tokens of all sequences by their crop.
+  std::map<const PageCrop*, std::vector<TokenId>> ReadToEnd() {
+    std::map<const PageCrop*, std::vector<TokenId>> tokens;
     while (recognizer_->live() > 0) {
-      for (const auto& reading : recognizer_->Step()) {
-        tokens[reading->region] = recognizer_->Result(*reading).tokens;
+      for (const auto& sequence : recognizer_->Step()) {
+        tokens[sequence->crop] = recognizer_->Result(*sequence).tokens;
       }
     }
     return tokens;
@@ -70,7 +68,7 @@ class EngineRecognizerTest : public ::testing::Test {
     EXPECT_EQ(engine_->stats().kv_blocks_free, engine_->stats().kv_blocks_total);
   }
 
-  Region regions_[kReadings];
+  PageCrop crops_[kCrops];
   int64_t rounds_left_ = -1;  // until a round throws; below 0: never
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<EngineRecognizer> recognizer_;
@@ -79,16 +77,16 @@ class EngineRecognizerTest : public ::testing::Test {
 TEST_F(EngineRecognizerTest, GivesBackEveryReadingAfterTheEngineThrew) {
   SubmitAll();
   const auto expected = ReadToEnd();
-  ASSERT_EQ(expected.size(), static_cast<size_t>(kReadings));
+  ASSERT_EQ(expected.size(), static_cast<size_t>(kCrops));
   for (const int64_t rounds : {0, 1, 2, 4}) {
     SubmitAll();
     rounds_left_ = rounds;
     EXPECT_THROW(ReadToEnd(), std::runtime_error);
     rounds_left_ = -1;
-    std::vector<std::unique_ptr<Reading>> readings = recognizer_->Abandon();
-    ASSERT_EQ(readings.size(), static_cast<size_t>(kReadings)) << rounds;
+    std::vector<std::unique_ptr<CropSequence>> sequences = recognizer_->Abandon();
+    ASSERT_EQ(sequences.size(), static_cast<size_t>(kCrops)) << rounds;
     ExpectAllFree();
-    for (auto& reading : readings) Submit(std::move(reading));  // as good as never read
+    for (auto& sequence : sequences) Submit(std::move(sequence));  // as good as never read
     EXPECT_EQ(ReadToEnd(), expected);
     ExpectAllFree();
   }

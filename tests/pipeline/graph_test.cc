@@ -108,19 +108,19 @@ TEST(GraphTest, AFullCacheMakesPagesWaitAndNothingIsLost) {
   EXPECT_EQ(recognizer.blocks_used(), 0);
 }
 
-// A page of `regions` prepared regions, each 100 patches and 30 prompt rows in the fake; the second
+// A page of `crops` prepared crops, each 100 patches and 30 prompt rows in the fake; the second
 // one has the fault.
-void FillPage(PageSlot& page, FakeRecognizer& recognizer, int regions, Fault fault = Fault::kNone) {
+void FillPage(PageSlot& page, FakeRecognizer& recognizer, int crops, Fault fault = Fault::kNone) {
   page.job.document = std::make_shared<OpenDocument>();
-  page.regions.resize(static_cast<size_t>(regions));
-  page.open_regions = page.regions.size();
-  for (Region& region : page.regions) {
-    Image crop(1, 1);
-    const bool second = &region == &page.regions[1];
-    crop.rgb = {7, 3, static_cast<uint8_t>(second ? fault : Fault::kNone)};  // three rounds
-    region.page = &page;
-    region.reading = recognizer.Prepare(crop);
-    region.reading->region = &region;
+  page.crops.resize(static_cast<size_t>(crops));
+  page.open_crops = page.crops.size();
+  for (PageCrop& crop : page.crops) {
+    Image pixels(1, 1);
+    const bool second = &crop == &page.crops[1];
+    pixels.rgb = {7, 3, static_cast<uint8_t>(second ? fault : Fault::kNone)};  // three rounds
+    crop.page = &page;
+    crop.sequence = recognizer.Prepare(pixels, {});
+    crop.sequence->crop = &crop;
   }
 }
 
@@ -140,18 +140,18 @@ TEST(RecognitionStagesTest, RegionsOfSeveralPagesShareABatchUpToItsBudget) {
   EXPECT_TRUE(vision.MustTick());
   vision.Add(second);
   EXPECT_FALSE(vision.MustTick());  // one tick is under way
-  std::vector<Region*> encoded = vision.OnTick();
+  std::vector<PageCrop*> encoded = vision.OnTick();
   EXPECT_EQ(encoded.size(), 3U);
   EXPECT_TRUE(vision.MustTick());
   encoded.push_back(vision.OnTick().at(0));
   EXPECT_FALSE(vision.MustTick());
 
-  for (Region* region : encoded) prefill.Add(*region);
+  for (PageCrop* region : encoded) prefill.Add(*region);
   for (int batch = 0; batch < 2; ++batch) {
     EXPECT_TRUE(prefill.MustTick());
-    const std::vector<Region*> ready = prefill.OnTick();
+    const std::vector<PageCrop*> ready = prefill.OnTick();
     EXPECT_EQ(ready.size(), 2U);
-    for (Region* region : ready) EXPECT_EQ(decode.Add(*region), nullptr);
+    for (PageCrop* region : ready) EXPECT_EQ(decode.Add(*region), nullptr);
   }
   EXPECT_FALSE(prefill.MustTick());
 
@@ -173,7 +173,7 @@ TEST(RecognitionStagesTest, ARegionLargerThanEveryBudgetGoesAlone) {
   FillPage(page, recognizer, 3);
   vision.Add(page);
   for (int i = 0; i < 3; ++i) {
-    const std::vector<Region*> encoded = vision.OnTick();
+    const std::vector<PageCrop*> encoded = vision.OnTick();
     ASSERT_EQ(encoded.size(), 1U);
     prefill.Add(*encoded[0]);
     EXPECT_EQ(prefill.OnTick().size(), 1U);
@@ -189,12 +189,12 @@ TEST(RecognitionStagesTest, AFullCacheStopsPrefillUntilBlocksAreFreed) {
   PageSlot page;
   FillPage(page, recognizer, 2);
   vision.Add(page);
-  for (Region* region : vision.OnTick()) prefill.Add(*region);
+  for (PageCrop* region : vision.OnTick()) prefill.Add(*region);
   EXPECT_TRUE(prefill.MustTick());
-  const std::vector<Region*> ready = prefill.OnTick();
+  const std::vector<PageCrop*> ready = prefill.OnTick();
   ASSERT_EQ(ready.size(), 1U);
   EXPECT_FALSE(prefill.MustTick());  // full: it waits without ticking
-  ready[0]->reading.reset();
+  ready[0]->sequence.reset();
   prefill.OnBlocksFreed();
   EXPECT_TRUE(prefill.MustTick());
   EXPECT_EQ(prefill.OnTick().size(), 1U);
@@ -255,15 +255,15 @@ TEST(RecognitionStagesTest, ABatchIsRetriedRegionByRegionUnlessTheMachineFailed)
     PageSlot page;
     FillPage(page, recognizer, 3, fault);
     vision.Add(page);
-    for (Region* region : vision.OnTick()) prefill.Add(*region);
+    for (PageCrop* region : vision.OnTick()) prefill.Add(*region);
     std::vector<std::string> errors;
-    for (const Region* region : prefill.OnTick()) errors.push_back(region->error);
+    for (const PageCrop* region : prefill.OnTick()) errors.push_back(region->error);
     const auto failed =
         errors.size() - static_cast<size_t>(std::count(errors.begin(), errors.end(), ""));
     ASSERT_EQ(errors.size(), 3U);
     EXPECT_EQ(failed, fault == Fault::kMachine ? 3U : 1U);
     EXPECT_EQ(counters.Snapshot().regions_retried, fault == Fault::kMachine ? 0 : 3);
-    EXPECT_EQ(page.regions[1].reading, nullptr);
+    EXPECT_EQ(page.crops[1].sequence, nullptr);
   }
 }
 

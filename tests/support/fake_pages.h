@@ -59,18 +59,24 @@ inline PageLayout FakeSegment(Image& page) {
   PageLayout layout;
   const int lines = kind == 'b' ? 0 : 2 + page.rgb[1] % 3;
   for (int i = 0; i < lines; ++i) {
-    LayoutLine line;
-    line.block = i / 2;
-    layout.lines.push_back(line);
+    if (i % 2 == 0) layout.regions.emplace_back();
+    layout.regions.back().lines.emplace_back();
   }
   return layout;
 }
 
+// Two lines make a region.
 inline std::vector<Crop> FakeCrops(const Image& page, const PageLayout& layout) {
   const char kind = static_cast<char>(page.rgb[0]);
-  std::vector<Crop> crops(layout.lines.size());
+  std::vector<Crop> crops;
+  for (size_t region = 0; region < layout.regions.size(); ++region) {
+    for (size_t line = 0; line < layout.regions[region].lines.size(); ++line) {
+      crops.emplace_back();
+      crops.back().origin.region = static_cast<int>(region);
+      crops.back().origin.line = static_cast<int>(line);
+    }
+  }
   for (size_t i = 0; i < crops.size(); ++i) {
-    crops[i].line = static_cast<int>(i);
     crops[i].image = Image(1, 1);
     crops[i].image.rgb[0] = static_cast<uint8_t>(page.rgb[1] * 10 + static_cast<int>(i));
     crops[i].image.rgb[1] =
@@ -94,6 +100,7 @@ struct FakeRun {
   explicit FakeRun(const TempFolder& folder) : folder_(folder) {
     output_dir = folder / "out";
     options.threads = 2;
+    options.reading.granularity = Granularity::kLine;
     options.slots = 3;
     options.patch_budget = 300;
     options.row_budget = 90;
@@ -110,7 +117,8 @@ struct FakeRun {
     InputSpec spec;
     spec.arguments = {folder_ / "in"};
     spec.output_dir = output_dir;
-    const auto crop = [this](const Image& page, const PageLayout& layout) {
+    const auto crop = [this](const Image& page, const PageLayout& layout, const ReadingConfig&,
+                             const ReadOptions&) {
       on_crop();
       return FakeCrops(page, layout);
     };

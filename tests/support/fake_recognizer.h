@@ -62,39 +62,39 @@ class FakeRecognizer : public Recognizer {
   explicit FakeRecognizer(Options options)
       : options_(options), delays_(options.seed, options.max_delay_us) {}
 
-  std::unique_ptr<Reading> Prepare(const Image& crop) override {
+  std::unique_ptr<CropSequence> Prepare(const Image& crop, const RequestOptions&) override {
     delays_.Sleep();
     const uint8_t* pixel = crop.Row(0);
     if (Fault{pixel[2]} == Fault::kPrepare) {
       throw Error(ErrorKind::kInput, {}, "this crop cannot be prepared");
     }
-    auto reading = std::make_unique<FakeReading>(*this);
-    reading->text = pixel[0];
-    reading->rounds_left = pixel[1];
-    reading->fault = Fault{pixel[2]};
-    reading->blocks = 1 + pixel[1] % options_.cache_blocks;
-    reading->patches = 100;
-    reading->prompt_rows = 30;
-    return reading;
+    auto sequence = std::make_unique<FakeSequence>(*this);
+    sequence->text = pixel[0];
+    sequence->rounds_left = pixel[1];
+    sequence->fault = Fault{pixel[2]};
+    sequence->blocks = 1 + pixel[1] % options_.cache_blocks;
+    sequence->patches = 100;
+    sequence->prompt_rows = 30;
+    return sequence;
   }
 
-  void EncodeImages(std::span<Reading* const> readings) override {
+  void EncodeImages(std::span<CropSequence* const> sequences) override {
     const OneAtATime guard(encoding_);
     delays_.Sleep();
-    Require(!readings.empty(), "an empty vision batch");
-    max_vision_batch = std::max(max_vision_batch, readings.size());
-    for (Reading* reading : readings) {
-      if (Cast(*reading).fault == Fault::kEncode) throw std::runtime_error("encoder fault");
-      if (Cast(*reading).fault == Fault::kMachine) {
+    Require(!sequences.empty(), "an empty vision batch");
+    max_vision_batch = std::max(max_vision_batch, sequences.size());
+    for (CropSequence* sequence : sequences) {
+      if (Cast(*sequence).fault == Fault::kEncode) throw std::runtime_error("encoder fault");
+      if (Cast(*sequence).fault == Fault::kMachine) {
         throw Error(ErrorKind::kEnvironment, {}, "the machine broke");
       }
-      Cast(*reading).encoded = true;
+      Cast(*sequence).encoded = true;
     }
   }
 
-  bool TryReserve(Reading& reading) override {
-    FakeReading& fake = Cast(reading);
-    Require(fake.reserved == 0, "a reading reserved twice");
+  bool TryReserve(CropSequence& sequence) override {
+    FakeSequence& fake = Cast(sequence);
+    Require(fake.reserved == 0, "a sequence reserved twice");
     int used = blocks_used_.load();
     while (used + fake.blocks <= options_.cache_blocks) {
       if (blocks_used_.compare_exchange_weak(used, used + fake.blocks)) {
@@ -106,63 +106,64 @@ class FakeRecognizer : public Recognizer {
     return false;
   }
 
-  void Prefill(std::span<Reading* const> readings) override {
+  void Prefill(std::span<CropSequence* const> sequences) override {
     const OneAtATime guard(prefilling_);
     delays_.Sleep();
-    Require(!readings.empty(), "an empty prefill batch");
-    for (Reading* reading : readings) {
-      FakeReading& fake = Cast(*reading);
+    Require(!sequences.empty(), "an empty prefill batch");
+    for (CropSequence* sequence : sequences) {
+      FakeSequence& fake = Cast(*sequence);
       Require(fake.encoded && fake.reserved > 0, "prefill before encoding or reservation");
       if (fake.fault == Fault::kPrefill) throw std::runtime_error("prefill fault");
       fake.prefilled = true;
     }
   }
 
-  void Submit(std::unique_ptr<Reading> reading) override {
+  void Submit(std::unique_ptr<CropSequence> sequence) override {
     const OneAtATime guard(decoding_);
-    Require(Cast(*reading).prefilled, "a reading that is not prefilled");
-    live_.push_back(std::move(reading));
+    Require(Cast(*sequence).prefilled, "a sequence that is not prefilled");
+    live_.push_back(std::move(sequence));
     max_live = std::max(max_live, live_.size());
   }
 
-  std::vector<std::unique_ptr<Reading>> Step() override {
+  std::vector<std::unique_ptr<CropSequence>> Step() override {
     const OneAtATime guard(decoding_);
     delays_.Sleep();
     Require(!live_.empty(), "a round without sequences");
-    for (const std::unique_ptr<Reading>& reading : live_) {
-      if (Cast(*reading).fault == Fault::kStep) throw std::runtime_error("the engine broke");
+    for (const std::unique_ptr<CropSequence>& sequence : live_) {
+      if (Cast(*sequence).fault == Fault::kStep) throw std::runtime_error("the engine broke");
     }
     ++stats_.steps;
     stats_.rows += static_cast<int64_t>(live_.size());
-    std::vector<std::unique_ptr<Reading>> finished, remaining;
-    for (std::unique_ptr<Reading>& reading : live_) {
-      FakeReading& fake = Cast(*reading);
+    std::vector<std::unique_ptr<CropSequence>> finished, remaining;
+    for (std::unique_ptr<CropSequence>& sequence : live_) {
+      FakeSequence& fake = Cast(*sequence);
       const bool done = --fake.rounds_left <= 0;
       if (done) fake.Release();
-      (done ? finished : remaining).push_back(std::move(reading));
+      (done ? finished : remaining).push_back(std::move(sequence));
     }
     live_ = std::move(remaining);
     return finished;
   }
 
-  std::vector<std::unique_ptr<Reading>> Abandon() override {
+  std::vector<std::unique_ptr<CropSequence>> Abandon() override {
     const OneAtATime guard(decoding_);
-    for (std::unique_ptr<Reading>& reading : live_) Cast(*reading).Release();
+    for (std::unique_ptr<CropSequence>& sequence : live_) Cast(*sequence).Release();
     return std::exchange(live_, {});
   }
 
   size_t live() const override { return live_.size(); }
   EngineStats stats() const override { return stats_; }
 
-  Recognition Result(const Reading& reading) const override {
-    Recognition recognition;
-    recognition.tokens = {static_cast<const FakeReading&>(reading).text};
+  SequenceResult Result(const CropSequence& sequence) const override {
+    SequenceResult recognition;
+    recognition.tokens = {static_cast<const FakeSequence&>(sequence).text};
     recognition.probabilities = {0.75F};
     return recognition;
   }
 
-  std::string Text(std::span<const TokenId> tokens) const override {
-    return "text " + std::to_string(tokens[0]);
+  DecodedText Text(std::span<const TokenId> tokens) const override {
+    const std::string text = "text " + std::to_string(tokens[0]);
+    return {text, {static_cast<int>(text.size())}};
   }
 
   int blocks_used() const { return blocks_used_; }
@@ -171,9 +172,9 @@ class FakeRecognizer : public Recognizer {
   int refused = 0;  // reservations that had to wait
 
  private:
-  struct FakeReading : Reading {
-    explicit FakeReading(FakeRecognizer& recognizer) : owner(recognizer) {}
-    ~FakeReading() override { Release(); }
+  struct FakeSequence : CropSequence {
+    explicit FakeSequence(FakeRecognizer& recognizer) : owner(recognizer) {}
+    ~FakeSequence() override { Release(); }
     void Release() {
       owner.blocks_used_ -= reserved;
       reserved = 0;
@@ -184,7 +185,7 @@ class FakeRecognizer : public Recognizer {
     bool encoded = false, prefilled = false;
   };
 
-  static FakeReading& Cast(Reading& reading) { return static_cast<FakeReading&>(reading); }
+  static FakeSequence& Cast(CropSequence& sequence) { return static_cast<FakeSequence&>(sequence); }
   static void Require(bool condition, const char* broken_rule) {
     if (!condition) throw std::logic_error(broken_rule);
   }
@@ -192,7 +193,7 @@ class FakeRecognizer : public Recognizer {
   Options options_;
   Delays delays_;
   std::atomic<int> blocks_used_{0}, encoding_{0}, prefilling_{0}, decoding_{0};
-  std::vector<std::unique_ptr<Reading>> live_;
+  std::vector<std::unique_ptr<CropSequence>> live_;
   EngineStats stats_;
 };
 

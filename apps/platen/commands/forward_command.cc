@@ -82,8 +82,7 @@ CommandHelp Help() {
 
 Image ReadFirstPage(const std::string& path, const ReadingConfig& reading) {
   Image image = DocumentReader::Open(path, ReadLimits{})->ReadPage(0).image;
-  const bool reads_lines =
-      reading.states_granularity && reading.granularity == ReadingConfig::Granularity::kLine;
+  const bool reads_lines = reading.states_granularity && reading.granularity == Granularity::kLine;
   // A short word may be as high as it is wide; nobody cuts out a line four times as high as needed.
   if (reads_lines && image.height > image.width / 2 && image.height > 4 * reading.line_height) {
     Log(LogLevel::kWarning,

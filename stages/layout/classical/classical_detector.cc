@@ -13,6 +13,7 @@
 #include "stages/layout/classical/page_work.h"
 #include "stages/layout/classical/quads.h"
 #include "stages/layout/layout.h"
+#include "stages/layout/regions.h"
 
 namespace platen {
 namespace {
@@ -47,8 +48,7 @@ class LineWriter {
     cv::invertAffineTransform(found.to_straight, to_page_);
   }
 
-  LayoutLine Write(const Phrase& line, double slope, const layout::LineMetrics& metrics,
-                   int block) const {
+  LayoutLine Write(const Phrase& line, double slope, const layout::LineMetrics& metrics) const {
     const layout::LineExtent extent = layout::ExtentAlong(line, slope, letter_height_);
     const auto quad = layout::LineQuad(line, slope, extent, letter_height_);
     LayoutLine out;
@@ -57,7 +57,6 @@ class LineWriter {
       out.quad[i] = {ToPage(p[0]), ToPage(p[1])};
     }
     out.box = BoundsOf(out.quad, page_);
-    out.block = block;
     const double quad_top = extent.top - layout::kQuadPadding * letter_height_;
     out.baseline = ToPage(metrics.baseline - quad_top);
     out.letter_height = ToPage(metrics.letter_height);
@@ -78,11 +77,11 @@ class LineWriter {
 // The page as one region, for models that read whole pages.
 PageLayout WholePage(cv::Size size) {
   const auto width = static_cast<float>(size.width), height = static_cast<float>(size.height);
-  LayoutLine region;
-  region.quad = {{{0, 0}, {width, 0}, {width, height}, {0, height}}};
-  region.box = {0, 0, width, height};
+  LayoutLine line;
+  line.quad = {{{0, 0}, {width, 0}, {width, height}, {0, height}}};
+  line.box = {0, 0, width, height};
   PageLayout result;
-  result.lines.push_back(region);
+  result.regions.push_back(RegionOfLines({line}, 0));
   return result;
 }
 
@@ -161,10 +160,12 @@ class ClassicalDetector : public LayoutDetector {
     PageLayout result;
     result.skew_degrees = static_cast<float>(found.skew_degrees);
     result.letter_height = writer.ToPage(metrics.x_height());
+    std::vector<LayoutLine> block;
     for (size_t i = 0; i < found.lines.size(); ++i) {
       const Phrase& line = found.lines[i];
-      result.lines.push_back(
-          writer.Write(line, slopes[i], metrics.Measure(line, slopes[i]), blocks[i]));
+      block.push_back(writer.Write(line, slopes[i], metrics.Measure(line, slopes[i])));
+      if (i + 1 < blocks.size() && blocks[i + 1] == blocks[i]) continue;
+      result.regions.push_back(RegionOfLines(std::exchange(block, {}), found.skew_degrees));
     }
     return result;
   }

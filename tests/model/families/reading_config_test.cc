@@ -38,7 +38,7 @@ class ReadingFile {
 TEST(ReadingConfig, WithoutAFileIsBlocksWithTheStandardPrompts) {
   const ReadingConfig reading = ReadingFile().Read();
   EXPECT_FALSE(reading.present);
-  EXPECT_EQ(reading.granularity, ReadingConfig::Granularity::kBlock);
+  EXPECT_EQ(reading.granularity, Granularity::kBlock);
   EXPECT_EQ(reading.line_height, 0);
   EXPECT_EQ(reading.prompts.at("text"), "Text Recognition:");
   EXPECT_EQ(reading.prompts.at("table"), "Table Recognition:");
@@ -52,7 +52,7 @@ TEST(ReadingConfig, ReadsEveryKey) {
                                "scripts": ["Latin", "Greek"], "tasks": ["text"]})")
           .Read();
   EXPECT_TRUE(reading.present);
-  EXPECT_EQ(reading.granularity, ReadingConfig::Granularity::kLine);
+  EXPECT_EQ(reading.granularity, Granularity::kLine);
   EXPECT_EQ(reading.line_height, 32);
   EXPECT_EQ(reading.x_height, 12.5);
   EXPECT_EQ(reading.baseline, 24.0);
@@ -61,6 +61,47 @@ TEST(ReadingConfig, ReadsEveryKey) {
   EXPECT_EQ(reading.prompts.at("text"), "Text Recognition:");
   EXPECT_EQ(reading.scripts, (std::vector<std::string>{"Latin", "Greek"}));
   EXPECT_EQ(reading.tasks, std::vector<std::string>{"text"});
+}
+
+TEST(ReadingConfig, KindsAreReadByTheTasksTheModelWasTrainedOn) {
+  const ReadingConfig all = ReadingFile().Read();
+  EXPECT_EQ(all.Of(RegionKind::kHeading).prompt, "Text Recognition:");
+  EXPECT_EQ(all.Of(RegionKind::kHeading).granularity, std::nullopt);
+  EXPECT_EQ(all.Of(RegionKind::kTable).prompt, "Table Recognition:");
+  EXPECT_EQ(all.Of(RegionKind::kTable).granularity, Granularity::kBlock);
+  EXPECT_EQ(all.Of(RegionKind::kTable).syntax, TextSyntax::kHtml);
+  EXPECT_EQ(all.Of(RegionKind::kFormula).syntax, TextSyntax::kLatex);
+  EXPECT_FALSE(all.Of(RegionKind::kFigure).read);
+  const ReadingConfig text = ReadingFile(R"({"granularity": "line", "tasks": ["text"]})").Read();
+  EXPECT_EQ(text.Of(RegionKind::kTable).prompt, "Text Recognition:");
+  EXPECT_EQ(text.Of(RegionKind::kTable).granularity, std::nullopt);
+  EXPECT_EQ(text.Of(RegionKind::kTable).syntax, TextSyntax::kPlain);
+}
+
+TEST(ReadingConfig, AKindMayBeReadInItsOwnWay) {
+  const ReadingConfig reading =
+      ReadingFile(R"({"kinds": {"code": {"prompt": "Code:", "granularity": "line",
+                               "max_new_tokens": 500, "syntax": "markdown"},
+                               "chart": {"prompt": "Chart:"}, "header": {"read": false}}})")
+          .Read();
+  const KindReading& code = reading.Of(RegionKind::kCode);
+  EXPECT_TRUE(code.stated);
+  EXPECT_EQ(code.prompt, "Code:");
+  EXPECT_EQ(code.granularity, Granularity::kLine);
+  EXPECT_EQ(code.max_new_tokens, 500);
+  EXPECT_EQ(code.syntax, TextSyntax::kMarkdown);
+  EXPECT_TRUE(reading.Of(RegionKind::kChart).read);
+  EXPECT_FALSE(reading.Of(RegionKind::kHeader).read);
+  EXPECT_FALSE(reading.Of(RegionKind::kText).stated);
+}
+
+TEST(RegionKind, NamesAreFoundAgain) {
+  for (size_t i = 0; i < kNumRegionKinds; ++i) {
+    const auto kind = static_cast<RegionKind>(i);
+    EXPECT_FALSE(RegionKindName(kind).empty());
+    EXPECT_EQ(FindRegionKind(RegionKindName(kind)), kind);
+  }
+  EXPECT_EQ(FindRegionKind("txt"), std::nullopt);
 }
 
 TEST(ReadingConfig, RefusesWhatItDoesNotKnowByName) {
@@ -77,6 +118,14 @@ TEST(ReadingConfig, RefusesWhatItDoesNotKnowByName) {
       {R"({"prompts": {"text": "<|image|>"}})", "platen.json: prompts.text"},
       {R"({"tasks": ["poem"]})", "platen.json: tasks"},
       {R"({"scripts": "Latin"})", "platen.json: scripts"},
+      {R"({"kinds": {"tables": {}}})", "platen.json: kinds.tables"},
+      {R"({"kinds": {"table": {"limit": 3}}})", "platen.json: kinds.table.limit"},
+      {R"({"kinds": {"table": {"prompt": ""}}})", "platen.json: kinds.table.prompt"},
+      {R"({"kinds": {"table": {"prompt": "<|image|>"}}})", "platen.json: kinds.table.prompt"},
+      {R"({"kinds": {"table": {"granularity": "page"}}})", "platen.json: kinds.table.granularity"},
+      {R"({"kinds": {"table": {"max_new_tokens": 0}}})", "platen.json: kinds.table.max_new_tokens"},
+      {R"({"kinds": {"table": {"syntax": "xml"}}})", "platen.json: kinds.table.syntax"},
+      {R"({"kinds": {"figure": {"read": true}}})", "platen.json: kinds.figure.read"},
   };
   for (const auto& [text, at] : cases) {
     EXPECT_EQ(ReadingFile(text).Refusal().first, at) << text;

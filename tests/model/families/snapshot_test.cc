@@ -49,7 +49,7 @@ TEST(LoadSnapshot, LoadsTheSnapshotWithTheReleasedModelsRatios) {
 TEST(LoadSnapshot, LoadsTheBundledModel) {
   const Snapshot snapshot = LoadSnapshot(SourcePath("assets/platen-mini"));
   EXPECT_TRUE(snapshot.reading.present);
-  EXPECT_EQ(snapshot.reading.granularity, ReadingConfig::Granularity::kLine);
+  EXPECT_EQ(snapshot.reading.granularity, Granularity::kLine);
   EXPECT_EQ(snapshot.reading.prompts.at("text"), "Text Recognition:");
   EXPECT_TRUE(snapshot.warnings.empty());
 }

@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <random>
 
 #include "tests/support/npy.h"
 
@@ -118,6 +120,34 @@ TEST(Tokenizer, EncodesALongWordInReasonableTime) {
   const std::string word(200'000, 'a');
   const Ids ids = tokenizer.Encode(word);
   EXPECT_EQ(tokenizer.Decode(ids, false), word);
+}
+
+TEST(Tokenizer, TokensEndWhereTheirTextEnds) {
+  const Tokenizer tokenizer = Tokenizer::Load(SourcePath("assets/platen-mini/tokenizer.json"));
+  const std::vector<TokenId> ids =
+      tokenizer.Encode("a\u00e9 b");  // bytes: a, two of them, space, b
+  ASSERT_EQ(ids.size(), 5U);
+  const DecodedText decoded = DecodeTokens(tokenizer, ids);
+  EXPECT_EQ(decoded.text, "a\u00e9 b");
+  EXPECT_EQ(decoded.token_ends, (std::vector<int>{1, 1, 3, 4, 5}));
+  EXPECT_TRUE(DecodeTokens(tokenizer, {}).token_ends.empty());
+  // A character that is never completed is replaced as Decode replaces it.
+  const DecodedText cut = DecodeTokens(tokenizer, std::span(ids).first(2));
+  EXPECT_EQ(cut.text, tokenizer.Decode(std::span(ids).first(2), true));
+  EXPECT_EQ(cut.token_ends.back(), static_cast<int>(cut.text.size()));
+}
+
+TEST(Tokenizer, DecodedTokensJoinToTheDecodedText) {
+  const Tokenizer tokenizer = Tokenizer::Load(SourcePath("assets/platen-mini/tokenizer.json"));
+  std::mt19937 random(20261125);
+  for (int round = 0; round < 500; ++round) {
+    std::vector<TokenId> ids(random() % 40);
+    for (TokenId& id : ids) id = static_cast<TokenId>(random() % (tokenizer.max_id() + 1U));
+    const DecodedText decoded = DecodeTokens(tokenizer, ids);
+    ASSERT_EQ(decoded.text, tokenizer.Decode(ids, true)) << round;
+    ASSERT_EQ(decoded.token_ends.size(), ids.size());
+    ASSERT_TRUE(std::is_sorted(decoded.token_ends.begin(), decoded.token_ends.end()));
+  }
 }
 
 TEST(Tokenizer, ReadsTheBundledModelsByteTokenizer) {

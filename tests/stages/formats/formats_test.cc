@@ -22,7 +22,6 @@ LineResult MakeLine(const std::string& text, double y) {
 
 RegionResult MakeRegion(std::vector<LineResult> lines) {
   RegionResult region;
-  region.label = "text";
   region.box = {10, 10, 200, 60};
   for (const LineResult& line : lines) {
     if (!region.text.empty()) region.text += '\n';
@@ -185,6 +184,74 @@ TEST(PageJsonTest, APageReadBackGivesTheSameBytesInEveryFormat) {
   for (const std::string& format : KnownFormats()) {
     EXPECT_EQ(Write(format, {back}), Write(format, {page})) << format;
   }
+}
+
+PageResult DetailedPage() {
+  PageResult page = MakePage(1);
+  page.dpi_x = 300;
+  page.dpi_y = 298.6;
+  RegionResult& region = page.regions[0];
+  region.kind = RegionKind::kListItem;
+  region.score = 0.75;
+  region.quad = {{{1, 2}, {3, 4}, {5, 6}, {7, 8}}};
+  LineResult& line = region.lines[0];
+  line.baseline = {{{10, 25}, {200, 26}}};
+  line.tokens = {{4, 0.5}, {9, 0.25}};
+  line.words = {{0, 4, line.quad, 0.5}, {5, 9, line.quad, 0.25}};
+  page.regions[1].lines.clear();
+  page.regions[1].syntax = TextSyntax::kLatex;
+  page.regions[1].tokens = {{8, 1}};
+  return page;
+}
+
+TEST(PageJsonTest, AKeptPageHasTokensWordsBaselinesAndResolution) {
+  const std::string stored = PageToJson(DetailedPage());
+  const PageResult back = PageFromJson(stored);
+  EXPECT_EQ(PageToJson(back), stored);
+  EXPECT_EQ(back.dpi_y, 298.6);
+  EXPECT_EQ(back.regions[0].kind, RegionKind::kListItem);
+  EXPECT_EQ(back.regions[0].score, 0.75);
+  EXPECT_EQ(back.regions[0].quad[3].y, 8);
+  const LineResult& line = back.regions[0].lines[0];
+  EXPECT_EQ(line.baseline[1].y, 26);
+  EXPECT_EQ(line.tokens[1].end, 9);
+  EXPECT_EQ(line.tokens[1].probability, 0.25);
+  EXPECT_EQ(line.words[1].begin, 5);
+  EXPECT_EQ(line.words[1].confidence, 0.25);
+  EXPECT_EQ(back.regions[1].syntax, TextSyntax::kLatex);
+  EXPECT_EQ(back.regions[1].tokens[0].end, 8);
+}
+
+TEST(PageJsonTest, ADocumentsJsonSaysWhatItAlwaysSaid) {
+  const auto keys = [](const nlohmann::json& object) {
+    std::vector<std::string> names;
+    for (const auto& [key, unused] : object.items()) names.push_back(key);
+    return names;
+  };
+  const nlohmann::json page = nlohmann::json::parse(PageToPrettyJson(DetailedPage(), 0));
+  EXPECT_EQ(keys(page), (std::vector<std::string>{"height", "page", "regions", "rotation",
+                                                  "skew_degrees", "width"}));
+  EXPECT_EQ(keys(page["regions"][0]),
+            (std::vector<std::string>{"box", "confidence", "label", "lines", "text", "tokens"}));
+  EXPECT_EQ(keys(page["regions"][0]["lines"][0]),
+            (std::vector<std::string>{"box", "confidence", "quad", "text", "tokens"}));
+  EXPECT_EQ(page["regions"][0]["label"], "list_item");
+}
+
+TEST(PageJsonTest, PlacesBeyondTheTextAreRefused) {
+  const std::string stored = PageToJson(DetailedPage());
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string changed = stored;
+    const size_t at = changed.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return changed.replace(at, from.size(), to);
+  };
+  EXPECT_THROW(PageFromJson(with("[4,0.5,9,", "[4,0.5,10,")), Error);
+  EXPECT_THROW(PageFromJson(with("[4,0.5,9,", "[4,0.5,-1,")), Error);
+  EXPECT_THROW(PageFromJson(with("\"begin\":5,\"end\":9", "\"begin\":5,\"end\":10")), Error);
+  EXPECT_THROW(PageFromJson(with("\"begin\":5,\"end\":9", "\"begin\":5,\"end\":4")), Error);
+  EXPECT_THROW(PageFromJson(with("list_item", "lost_item")), Error);
+  EXPECT_THROW(PageFromJson(with("latex", "tex")), Error);
 }
 
 TEST(PageJsonTest, AnythingElseIsAnErrorAndNeverACrash) {

@@ -4,18 +4,19 @@
 #include <cmath>
 #include <vector>
 
-#include "stages/layout/layout.h"
 #include "tests/stages/layout/drawn_page.h"
+#include "tests/support/page_crops.h"
 
 namespace platen {
 namespace {
 
+using testing::CropsOf;
 using testing::DrawnPage;
 using testing::DrawProse;
 
 ReadingConfig LineReading() {
   ReadingConfig reading;
-  reading.granularity = ReadingConfig::Granularity::kLine;
+  reading.granularity = Granularity::kLine;
   reading.line_height = 28;
   reading.x_height = 11;
   reading.baseline = 20;
@@ -24,7 +25,7 @@ ReadingConfig LineReading() {
 }
 
 std::vector<Crop> CropLines(const Image& page, const ReadingConfig& reading) {
-  return MakeCrops(page, MakeClassicalDetector()->Detect(page), reading, 0);
+  return CropsOf(page, MakeClassicalDetector()->Detect(page), reading);
 }
 
 // Mean grey value of one row of a crop.
@@ -141,8 +142,8 @@ TEST(LineCrops, CutLongLinesBetweenWordsIntoEvenParts) {
   const std::vector<Crop> crops = CropLines(page.image(), reading);
   int parts = 0, ink_columns = 0, narrowest = 10000, widest = 0;
   for (const Crop& crop : crops) {
-    if (crop.line != 2) continue;
-    EXPECT_EQ(crop.part, parts++);
+    if (crop.origin.line != 2) continue;
+    EXPECT_EQ(crop.origin.part, parts++);
     EXPECT_LE(crop.image.width, reading.max_width);
     ink_columns += InkColumns(crop.image, 9, 20);
     narrowest = std::min(narrowest, crop.image.width);
@@ -174,7 +175,7 @@ TEST(LineCrops, WithoutGeometryFitTheLinesQuad) {
   DrawnPage page(900, 700);
   DrawProse(page, 60, 100, 14, 12, 40);
   ReadingConfig reading;
-  reading.granularity = ReadingConfig::Granularity::kLine;
+  reading.granularity = Granularity::kLine;
   reading.line_height = 32;
   for (const Crop& crop : CropLines(page.image(), reading)) EXPECT_EQ(crop.image.height, 32);
 }
@@ -185,31 +186,32 @@ TEST(RegionCrops, AreScaledDownToTheTextHeightAndNeverUp) {
   DrawProse(page, 120, 900, 28, 4, 80);
   const PageLayout found = MakeClassicalDetector()->Detect(page.image());
   ReadingConfig reading;  // blocks
-  const std::vector<Crop> full = MakeCrops(page.image(), found, reading, 0);
-  const std::vector<Crop> half = MakeCrops(page.image(), found, reading, 14);
-  const std::vector<Crop> same = MakeCrops(page.image(), found, reading, 60);
+  const std::vector<Crop> full = CropsOf(page.image(), found, reading, 0);
+  const std::vector<Crop> half = CropsOf(page.image(), found, reading, 14);
+  const std::vector<Crop> same = CropsOf(page.image(), found, reading, 60);
   ASSERT_EQ(full.size(), 2u);
   ASSERT_EQ(half.size(), 2u);
-  EXPECT_EQ(full[1].line, 6);
+  EXPECT_EQ(full[1].origin.region, 1);
+  EXPECT_EQ(full[1].origin.line, CropOrigin::kWholeRegion);
   for (int i = 0; i < 2; ++i) {
     EXPECT_NEAR(half[i].image.width, full[i].image.width / 2.0, 12);
     EXPECT_NEAR(half[i].image.height, full[i].image.height / 2.0, 8);
     EXPECT_EQ(same[i].image.width, full[i].image.width);
   }
-  reading.granularity = ReadingConfig::Granularity::kPage;
-  EXPECT_EQ(MakeCrops(page.image(), found, reading, 0)[0].image.rgb, page.image().rgb);
-  EXPECT_NEAR(MakeCrops(page.image(), found, reading, 14)[0].image.width, 900, 20);
+  reading.granularity = Granularity::kPage;
+  EXPECT_EQ(CropsOf(page.image(), found, reading, 0)[0].image.rgb, page.image().rgb);
+  EXPECT_NEAR(CropsOf(page.image(), found, reading, 14)[0].image.width, 900, 20);
 }
 
 TEST(Crops, OfABlankPageAreNoneButThePage) {
   const Image page = DrawnPage(300, 200).image();
   const PageLayout nothing = MakeClassicalDetector()->Detect(page);
   ReadingConfig reading = LineReading();
-  EXPECT_TRUE(MakeCrops(page, nothing, reading, 14).empty());
-  reading.granularity = ReadingConfig::Granularity::kBlock;
-  EXPECT_TRUE(MakeCrops(page, nothing, reading, 14).empty());
-  reading.granularity = ReadingConfig::Granularity::kPage;
-  EXPECT_EQ(MakeCrops(page, nothing, reading, 14).size(), 1u);
+  EXPECT_TRUE(CropsOf(page, nothing, reading, 14).empty());
+  reading.granularity = Granularity::kBlock;
+  EXPECT_TRUE(CropsOf(page, nothing, reading, 14).empty());
+  reading.granularity = Granularity::kPage;
+  EXPECT_EQ(CropsOf(page, nothing, reading, 14).size(), 1u);
 }
 
 TEST(RotatePage, TurnsClockwise) {

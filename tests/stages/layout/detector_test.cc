@@ -5,14 +5,17 @@
 #include <random>
 #include <string>
 
-#include "stages/layout/layout.h"
 #include "tests/stages/layout/drawn_page.h"
+#include "tests/support/page_crops.h"
 
 namespace platen {
 namespace {
 
 using testing::DrawnPage;
 using testing::DrawProse;
+
+using testing::CropsOf;
+using testing::LinesOf;
 
 PageLayout Detect(const Image& page) { return MakeClassicalDetector()->Detect(page); }
 
@@ -35,11 +38,11 @@ TEST(Detector, PagesWithoutTextGiveNoLines) {
   for (const auto& [width, height] : sizes) {
     for (const uint8_t paper : {uint8_t{0}, uint8_t{128}, uint8_t{255}}) {
       const PageLayout found = Detect(DrawnPage(width, height, paper).image());
-      EXPECT_TRUE(found.lines.empty()) << width << " x " << height << " of " << int{paper};
+      EXPECT_TRUE(found.regions.empty()) << width << " x " << height << " of " << int{paper};
       EXPECT_EQ(found.rotation, 0);
     }
   }
-  EXPECT_TRUE(Detect(Image()).lines.empty());
+  EXPECT_TRUE(Detect(Image()).regions.empty());
 }
 
 TEST(Detector, NoiseIsOneRegionThatGivesNoLineCrops) {
@@ -49,26 +52,31 @@ TEST(Detector, NoiseIsOneRegionThatGivesNoLineCrops) {
     std::fill_n(page.rgb.begin() + 3 * i, 3, static_cast<uint8_t>(random() % 2 * 255));
   }
   const PageLayout found = Detect(page);
-  ASSERT_EQ(found.lines.size(), 1u);
-  EXPECT_EQ(found.lines[0].box.x1, 900);
-  EXPECT_EQ(found.lines[0].box.y1, 1200);
+  ASSERT_EQ(found.regions.size(), 1u);
+  EXPECT_EQ(found.regions[0].box.x1, 900);
+  EXPECT_EQ(found.regions[0].box.y1, 1200);
   ReadingConfig reading;
-  reading.granularity = ReadingConfig::Granularity::kLine;
+  reading.granularity = Granularity::kLine;
   reading.line_height = 28;
   reading.x_height = 11;
   reading.baseline = 20;
-  EXPECT_TRUE(MakeCrops(page, found, reading, 0).empty());
-  reading.granularity = ReadingConfig::Granularity::kPage;
-  EXPECT_EQ(MakeCrops(page, found, reading, 0).size(), 1u);
+  EXPECT_TRUE(CropsOf(page, found, reading).empty());
+  reading.granularity = Granularity::kPage;
+  EXPECT_EQ(CropsOf(page, found, reading).size(), 1u);
 }
 
 TEST(Detector, FindsEveryLineOfProseInOrder) {
   const PageLayout found = Detect(ProsePage());
-  ASSERT_EQ(found.lines.size(), 14u);
+  ASSERT_EQ(found.regions.size(), 1u);
+  const LayoutRegion& block = found.regions[0];
+  ASSERT_EQ(block.lines.size(), 14u);
+  EXPECT_EQ(block.kind, RegionKind::kText);
+  EXPECT_EQ(block.source, RegionSource::kLines);
   EXPECT_NEAR(found.letter_height, 14, 0.5);
-  for (size_t i = 0; i < found.lines.size(); ++i) {
-    const LayoutLine& line = found.lines[i];
-    EXPECT_EQ(line.block, 0);
+  for (size_t i = 0; i < block.lines.size(); ++i) {
+    const LayoutLine& line = block.lines[i];
+    EXPECT_GE(line.box.y0, block.box.y0);
+    EXPECT_LE(line.box.y1, block.box.y1);
     EXPECT_NEAR(line.quad[0].y + line.baseline, 120 + 36 * static_cast<int>(i), 1.0)
         << "line " << i;
   }
@@ -80,8 +88,8 @@ TEST(Detector, StraightensASkewedPage) {
   for (double degrees : {-2.5, -0.7, 1.5}) {
     const PageLayout found = Detect(page.Skewed(degrees));
     EXPECT_NEAR(found.skew_degrees, degrees, 0.1);
-    ASSERT_EQ(found.lines.size(), 12u) << degrees;
-    const auto& quad = found.lines[5].quad;
+    ASSERT_EQ(LinesOf(found).size(), 12u) << degrees;
+    const auto quad = LinesOf(found)[5].quad;
     const double slope = (quad[1].y - quad[0].y) / (quad[1].x - quad[0].x);
     EXPECT_NEAR(slope, std::tan(degrees * 3.14159 / 180), 0.004) << degrees;
   }
@@ -93,7 +101,7 @@ TEST(Detector, NoticesWhichWayUpAPageLies) {
     const Image page = RotatePage(upright, turn);
     const PageLayout found = Detect(page);
     EXPECT_EQ((found.rotation + turn) % 360, 0) << "turned by " << turn;
-    EXPECT_EQ(found.lines.size(), 14u) << "turned by " << turn;
+    EXPECT_EQ(LinesOf(found).size(), 14u) << "turned by " << turn;
     EXPECT_EQ(RotatePage(page, found.rotation).rgb, upright.rgb) << "turned by " << turn;
   }
 }
@@ -123,14 +131,14 @@ TEST(Detector, LeavesAPageAsItIsWhenNothingTellsWhichWayUpItLies) {
 
 TEST(Detector, SameResultWhateverTheThreadSetting) {
   const Image page = ProsePage();
-  const PageLayout many = Detect(page);
+  const std::vector<LayoutLine> many = LinesOf(Detect(page));
   KeepOpenCvSingleThreaded();
-  const PageLayout one = Detect(page);
-  ASSERT_EQ(many.lines.size(), one.lines.size());
-  for (size_t i = 0; i < one.lines.size(); ++i) {
+  const std::vector<LayoutLine> one = LinesOf(Detect(page));
+  ASSERT_EQ(many.size(), one.size());
+  for (size_t i = 0; i < one.size(); ++i) {
     for (int k = 0; k < 4; ++k) {
-      EXPECT_EQ(many.lines[i].quad[k].x, one.lines[i].quad[k].x);
-      EXPECT_EQ(many.lines[i].quad[k].y, one.lines[i].quad[k].y);
+      EXPECT_EQ(many[i].quad[k].x, one[i].quad[k].x);
+      EXPECT_EQ(many[i].quad[k].y, one[i].quad[k].y);
     }
   }
 }
@@ -141,8 +149,8 @@ TEST(Detector, StartsNoThreadsOnceOpenCvIsToldNotTo) {
   const Image page = ProsePage();
   const PageLayout found = Detect(page);
   ReadingConfig reading;
-  reading.granularity = ReadingConfig::Granularity::kLine;
-  EXPECT_FALSE(MakeCrops(page, found, reading, 0).empty());
+  reading.granularity = Granularity::kLine;
+  EXPECT_FALSE(CropsOf(page, found, reading).empty());
   EXPECT_EQ(NumThreads(), before);
 }
 

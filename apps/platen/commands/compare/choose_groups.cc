@@ -34,11 +34,11 @@ std::string Percent(double share) { return fmt::format("{:.2f} %", 100 * share);
 
 // Text and tokens only: what later comparisons need.
 void DropArrays(PageReading& reading) {
-  for (RegionReading& region : reading.regions) {
-    if (!region.sequence) continue;
+  for (CropOutcome& crop : reading.crops) {
+    if (!crop.sequence) continue;
     auto kept = std::make_unique<Sequence>();
-    kept->result.tokens = std::move(region.sequence->result.tokens);
-    region.sequence = std::move(kept);
+    kept->result.tokens = std::move(crop.sequence->result.tokens);
+    crop.sequence = std::move(kept);
   }
 }
 

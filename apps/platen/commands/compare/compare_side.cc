@@ -12,11 +12,7 @@ namespace {
 
 PageReaderOptions ReaderOptions(const Settings& settings, const Model& model) {
   PageReaderOptions options;
-  options.reading = model.snapshot().reading;
-  options.reading.granularity = GranularityFrom(settings, options.reading);
-  options.task = settings.Text("task");
-  options.text_height = settings.Number("text-height");
-  options.max_new_tokens = static_cast<int>(settings.Integer("max-new-tokens"));
+  options.read = ReadOptionsFrom(settings, model.snapshot().reading);
   options.kv_cache_bytes = settings.Integer("kv-cache-mib") << 20;
   return options;
 }

@@ -146,26 +146,28 @@ void WarnOfUntrainedTask(const ReadingConfig& reading, const std::string& task) 
 
 // What stands in the outputs: what was taken, not "auto".
 ResultSettings SettingsOfResults(const Settings& settings, const LoadedModel& loaded,
-                                 const ReadingConfig& reading) {
+                                 const ReadOptions& read) {
+  const ReadingConfig& reading = loaded.model->snapshot().reading;
   return ResultSettingsOf(
       OcrOptions(), settings,
       {{"model", loaded.id},
-       {"granularity", GranularityName(reading.granularity)},
+       {"granularity", GranularityName(read.granularity.value_or(reading.granularity))},
        {"precision", PrecisionName(loaded.model->precision())},
        {"vision-attention", VisionAttentionName(loaded.model->vision_attention())}});
 }
 
 RunOptions MakeRunOptions(const Settings& settings, const LoadedModel& loaded,
-                          const ReadingConfig& reading, const Resources& resources) {
+                          const ReadOptions& read, const Resources& resources) {
   RunOptions options;
   options.version = PLATEN_VERSION;
   options.model_id = loaded.id;
-  options.settings = SettingsOfResults(settings, loaded, reading);
+  options.settings = SettingsOfResults(settings, loaded, read);
   if (!settings.Text("pages").empty()) {
     options.source.pages = ParsePageRanges(settings.Text("pages"));
   }
   options.source.force = settings.Flag("force");
-  options.page = {reading.granularity, settings.Text("task"), reading.scripts};
+  options.reading = loaded.model->snapshot().reading;
+  options.source.read = read;
   options.threads = resources.threads;
   options.slots = resources.slots;
   options.pixels = resources.pixels;
@@ -173,20 +175,6 @@ RunOptions MakeRunOptions(const Settings& settings, const LoadedModel& loaded,
   options.row_budget = static_cast<int>(settings.Integer("batch-rows"));
   options.trace_path = settings.Text("trace");
   return options;
-}
-
-PageTools MakePageTools(const LayoutDetector& detector, const ReadingConfig& reading,
-                        double text_height) {
-  PageTools tools;
-  tools.segment = [&detector](Image& page) {
-    PageLayout layout = detector.Detect(page);
-    if (layout.rotation != 0) page = RotatePage(page, layout.rotation);
-    return layout;
-  };
-  tools.crop = [reading, text_height](const Image& page, const PageLayout& layout) {
-    return MakeCrops(page, layout, reading, text_height);
-  };
-  return tools;
 }
 
 int ExitCodeOf(const RunReport& report, bool fail_on_doubtful) {
@@ -207,19 +195,15 @@ const char* ResultName(const RunReport& report, int exit_code) {
 struct Reader {
   Reader(const Settings& settings, const Resources& resources)
       : loaded(LoadModel(settings, resources.kv_cache_bytes)),
-        reading(loaded.model->snapshot().reading),
-        detector(MakeClassicalDetector()) {
-    reading.granularity = GranularityFrom(settings, reading);
-    WarnOfUntrainedTask(reading, settings.Text("task"));
-    RequestOptions recognition;
-    recognition.task_text = reading.prompts.at(settings.Text("task"));
-    recognition.max_new_tokens = static_cast<int>(settings.Integer("max-new-tokens"));
-    recognition.repetition_penalty = static_cast<float>(settings.Number("repetition-penalty"));
-    recognizer = std::make_unique<EngineRecognizer>(*loaded.model, *loaded.engine, recognition);
+        read(ReadOptionsFrom(settings, loaded.model->snapshot().reading)),
+        detector(MakeClassicalDetector()),
+        recognizer(std::make_unique<EngineRecognizer>(*loaded.model, *loaded.engine)) {
+    read.repetition_penalty = static_cast<float>(settings.Number("repetition-penalty"));
+    WarnOfUntrainedTask(loaded.model->snapshot().reading, settings.Text("task"));
   }
 
   LoadedModel loaded;
-  ReadingConfig reading;
+  ReadOptions read;
   std::unique_ptr<LayoutDetector> detector;
   std::unique_ptr<EngineRecognizer> recognizer;
 };
@@ -265,7 +249,7 @@ int ReadDocuments(const Settings& settings, Job& job) {
   const ReadLimits limits = ReadLimitsFrom(settings);
   const RunTools tools{
       [limits](const std::string& path) { return DocumentReader::Open(path, limits); },
-      MakePageTools(*reader.detector, reader.reading, settings.Number("text-height")),
+      ToolsWith(*reader.detector),
       *reader.recognizer,
       Interrupted,
       [&line](const Progress& progress) {
@@ -273,7 +257,7 @@ int ReadDocuments(const Settings& settings, Job& job) {
         line.Show(progress);
       },
       ObserversOf(report, job.target)};
-  const RunOptions options = MakeRunOptions(settings, reader.loaded, reader.reading, resources);
+  const RunOptions options = MakeRunOptions(settings, reader.loaded, reader.read, resources);
   Ledger ledger(job.target.dir(), {FingerprintOf(options.settings), job.target.formats()});
   if (ledger.damaged_records() > 0) {
     Log(LogLevel::kWarning, DisplayName(job.target.dir()) + "/.platen/ledger.jsonl: " +

@@ -12,8 +12,7 @@ ReadLimits ReadLimitsFrom(const Settings& settings) {
   return limits;
 }
 
-ReadingConfig::Granularity GranularityFrom(const Settings& settings, const ReadingConfig& reading) {
-  using Granularity = ReadingConfig::Granularity;
+Granularity GranularityFrom(const Settings& settings, const ReadingConfig& reading) {
   const std::string& name = settings.Text("granularity");
   Granularity chosen = reading.granularity;
   for (const auto granularity : {Granularity::kLine, Granularity::kBlock, Granularity::kPage}) {
@@ -27,6 +26,16 @@ ReadingConfig::Granularity GranularityFrom(const Settings& settings, const Readi
                     ": the text would be nonsense (--allow-untrained reads it all the same)");
   }
   return chosen;
+}
+
+ReadOptions ReadOptionsFrom(const Settings& settings, const ReadingConfig& reading) {
+  ReadOptions options;
+  if (!settings.IsDefault("task")) options.task = settings.Text("task");
+  const Granularity granularity = GranularityFrom(settings, reading);
+  if (settings.Text("granularity") != "auto") options.granularity = granularity;
+  options.text_height = settings.Number("text-height");
+  options.max_new_tokens = static_cast<int>(settings.Integer("max-new-tokens"));
+  return options;
 }
 
 }  // namespace platen

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "apps/platen/cli/settings.h"
-#include "model/families/reading_config.h"
+#include "stages/layout/read_options.h"
 #include "stages/readers/document_reader.h"
 
 namespace platen {
@@ -11,6 +11,10 @@ ReadLimits ReadLimitsFrom(const Settings& settings);
 
 // Granularity of `--granularity`; auto: the model's. Throws Error(kUsage) for one that the model
 // states it was not trained for, unless `--allow-untrained`.
-ReadingConfig::Granularity GranularityFrom(const Settings& settings, const ReadingConfig& reading);
+Granularity GranularityFrom(const Settings& settings, const ReadingConfig& reading);
+
+// What the options ask of the reading of every document. A task that is the default asks nothing:
+// each region is read by its kind. Throws as GranularityFrom does.
+ReadOptions ReadOptionsFrom(const Settings& settings, const ReadingConfig& reading);
 
 }  // namespace platen

@@ -1,0 +1,103 @@
+#include "stages/layout/regions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "stages/layout/geometry.h"
+#include "stages/layout/reading_order.h"
+
+namespace platen {
+namespace {
+
+constexpr double kLeastCover = 0.5;
+
+layout::Box ToBox(const BoxF& box) { return {box.x0, box.y0, box.x1, box.y1}; }
+
+// The share of the line that lies in the region.
+double Cover(const LayoutRegion& region, const LayoutLine& line) {
+  const layout::Box outer = ToBox(region.box), inner = ToBox(line.box);
+  const double area = inner.width() * inner.height();
+  if (area <= 0) return 0;
+  return std::max(0.0, OverlapX(outer, inner)) * std::max(0.0, OverlapY(outer, inner)) / area;
+}
+
+// The index of the region that covers most of the line, the first of equals; -1: none covers it.
+int OwnerOf(const LayoutLine& line, const std::vector<LayoutRegion>& regions) {
+  int owner = -1;
+  double most = 0;
+  for (size_t i = 0; i < regions.size(); ++i) {
+    const double cover = Cover(regions[i], line);
+    if (cover < kLeastCover || cover <= most) continue;
+    most = cover;
+    owner = static_cast<int>(i);
+  }
+  return owner;
+}
+
+void PutInReadingOrder(double letter_height, std::vector<LayoutRegion>& regions) {
+  std::vector<layout::Box> boxes;
+  for (const LayoutRegion& region : regions) boxes.push_back(ToBox(region.box));
+  std::vector<LayoutRegion> ordered;
+  for (const int i : layout::ReadingOrder(boxes, letter_height)) {
+    ordered.push_back(std::move(regions[static_cast<size_t>(i)]));
+  }
+  regions = std::move(ordered);
+}
+
+}  // namespace
+
+LayoutRegion RegionOfLines(std::vector<LayoutLine> lines, double skew_degrees) {
+  LayoutRegion region;
+  const double angle = skew_degrees * std::numbers::pi / 180;
+  const double ax = std::cos(angle), ay = std::sin(angle);
+  double x0 = 1e9, y0 = 1e9, x1 = -1e9, y1 = -1e9;  // along the lines and across them
+  region.box = lines.front().box;
+  for (const LayoutLine& line : lines) {
+    region.box = {std::min(region.box.x0, line.box.x0), std::min(region.box.y0, line.box.y0),
+                  std::max(region.box.x1, line.box.x1), std::max(region.box.y1, line.box.y1)};
+    for (const PointF& p : line.quad) {
+      const double x = static_cast<double>(p.x), y = static_cast<double>(p.y);
+      x0 = std::min(x0, x * ax + y * ay);
+      x1 = std::max(x1, x * ax + y * ay);
+      y0 = std::min(y0, y * ax - x * ay);
+      y1 = std::max(y1, y * ax - x * ay);
+    }
+  }
+  const auto corner = [&](double along, double across) {
+    return PointF{static_cast<float>(along * ax - across * ay),
+                  static_cast<float>(along * ay + across * ax)};
+  };
+  region.quad = {corner(x0, y0), corner(x1, y0), corner(x1, y1), corner(x0, y1)};
+  region.lines = std::move(lines);
+  return region;
+}
+
+PageLayout MergeRegions(std::vector<LayoutRegion> detected, PageLayout page) {
+  std::vector<LayoutRegion> uncovered;
+  for (LayoutRegion& region : page.regions) {
+    std::vector<LayoutLine> run;
+    const auto close = [&] {
+      if (!run.empty())
+        uncovered.push_back(RegionOfLines(std::exchange(run, {}), page.skew_degrees));
+    };
+    for (LayoutLine& line : region.lines) {
+      const int owner = OwnerOf(line, detected);
+      if (owner < 0) {
+        run.push_back(line);
+      } else {
+        close();
+        detected[static_cast<size_t>(owner)].lines.push_back(line);
+      }
+    }
+    close();
+  }
+  for (LayoutRegion& region : detected) region.source = RegionSource::kDetector;
+  page.regions = std::move(detected);
+  std::move(uncovered.begin(), uncovered.end(), std::back_inserter(page.regions));
+  PutInReadingOrder(page.letter_height, page.regions);
+  return page;
+}
+
+}  // namespace platen

@@ -1,0 +1,20 @@
+// What all detectors share: regions made of lines, and the lines of a page given to the regions
+// that a detector has found on it.
+#pragma once
+
+#include <vector>
+
+#include "stages/layout/layout.h"
+
+namespace platen {
+
+// A region around lines: its outline runs along the page's skew. `lines` is not empty.
+LayoutRegion RegionOfLines(std::vector<LayoutLine> lines, double skew_degrees);
+
+// The page's layout from the regions a detector has drawn and the lines that the classical detector
+// has found. A line belongs to the region that covers most of it, at least half; lines that none
+// covers stay regions of text, split where lines were taken out of the middle. No line is lost.
+// All regions are put in reading order. `detected` may overlap; `page` has the lines.
+PageLayout MergeRegions(std::vector<LayoutRegion> detected, PageLayout page);
+
+}  // namespace platen
