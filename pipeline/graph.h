@@ -1,20 +1,20 @@
 // The one flow graph: how pages move through the stages.
 #pragma once
 
-#include "pipeline/document_sink.h"
-#include "pipeline/page_source.h"
+#include "pipeline/batch_sink.h"
+#include "pipeline/batch_source.h"
 #include "pipeline/page_stages.h"
 #include "pipeline/recognition_stages.h"
 
 namespace platen {
 
 struct GraphStages {
-  PageSource& source;
+  BatchSource& source;
   PageStages& page;
   VisionStage& vision;
   PrefillStage& prefill;
   DecodeStage& decode;
-  DocumentSink& sink;
+  BatchSink& sink;
 };
 
 struct GraphLimits {

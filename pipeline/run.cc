@@ -52,13 +52,13 @@ RunReport Run(const RunOptions& options, const RunTools& tools, Ledger& ledger,
   ledger.RecordRun(options.version, options.model_id);
   Telemetry telemetry(options.trace_path, options.threads);
   ProgressCounters counters(tools.observer);
-  PageSource source(std::move(documents), options.source, ledger, tools.open, tools.interrupted,
+  BatchSource source(std::move(documents), options.source, ledger, tools.open, tools.interrupted,
                     counters);
   PageStages page(tools.page, options.reading, tools.recognizer, telemetry);
   VisionStage vision(tools.recognizer, telemetry, counters, options.patch_budget);
   PrefillStage prefill(tools.recognizer, telemetry, counters, options.row_budget);
   DecodeStage decode(tools.recognizer, telemetry, counters);
-  DocumentSink sink(SinkOptions{options.settings}, ledger, counters, telemetry,
+  BatchSink sink(SinkOptions{options.settings}, ledger, counters, telemetry,
                     tools.sink_observers);
 
   tbb::task_arena arena(options.threads);

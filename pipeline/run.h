@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/document_sink.h"
+#include "pipeline/batch_sink.h"
 #include "pipeline/ledger.h"
 #include "pipeline/memory_plan.h"
-#include "pipeline/page_source.h"
+#include "pipeline/batch_source.h"
 #include "pipeline/page_stages.h"
 #include "pipeline/progress.h"
 #include "pipeline/recognizer.h"
@@ -35,7 +35,7 @@ struct RunOptions {
 
 // What the run works with; all outlive it.
 struct RunTools {
-  PageSource::OpenReader open;
+  BatchSource::OpenReader open;
   PageTools page;
   Recognizer& recognizer;
   std::function<bool()> interrupted;    // asked before each page

@@ -45,7 +45,7 @@ class FakeReader : public DocumentReader {
   std::function<void()> on_read_;
 };
 
-inline PageSource::OpenReader FakeOpen(std::function<void()> on_read = [] {}) {
+inline BatchSource::OpenReader FakeOpen(std::function<void()> on_read = [] {}) {
   return [on_read](const std::string& path) -> std::unique_ptr<DocumentReader> {
     const std::string content = ReadFile(path);
     if (content == "!") throw Error(ErrorKind::kInput, {path, ""}, "not a document");

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "apps/platen/commands/ocr/ocr_target.h"
-#include "pipeline/document_sink.h"
+#include "pipeline/batch_sink.h"
 #include "pipeline/run.h"
 #include "stages/inputs/discover.h"
 

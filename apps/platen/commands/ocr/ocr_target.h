@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "apps/platen/cli/settings.h"
-#include "pipeline/document_sink.h"
+#include "pipeline/batch_sink.h"
 
 namespace platen {
 

@@ -1,4 +1,4 @@
-#include "pipeline/document_sink.h"
+#include "pipeline/batch_sink.h"
 
 #include <algorithm>
 
@@ -50,7 +50,7 @@ PageResult PageOfFailure(const std::string& error) {
 
 }  // namespace
 
-DocumentSink::DocumentSink(SinkOptions options, Ledger& ledger, ProgressCounters& counters,
+BatchSink::BatchSink(SinkOptions options, Ledger& ledger, ProgressCounters& counters,
                            Telemetry& telemetry, SinkObservers observers)
     : options_(std::move(options)),
       ledger_(ledger),
@@ -59,7 +59,7 @@ DocumentSink::DocumentSink(SinkOptions options, Ledger& ledger, ProgressCounters
       observers_(std::move(observers)),
       failures_(ledger.root(), ledger.temporary()) {}
 
-void DocumentSink::Write(PageSlot& page) {
+void BatchSink::Write(PageSlot& page) {
   OpenDocument& document = *page.job.document;
   const StageSpan span(
       telemetry_, Stage::kWrite, -1,
@@ -69,7 +69,7 @@ void DocumentSink::Write(PageSlot& page) {
   counters_.Report();
 }
 
-void DocumentSink::KeepPage(OpenDocument& document, const PageResult& page) {
+void BatchSink::KeepPage(OpenDocument& document, const PageResult& page) {
   // In this order: after a kill between the two the page is read and recorded again. In the other
   // it would be taken from its file, and the ledger would have no record of it.
   ledger_.RecordPage(document.key, document.input, page);
@@ -79,7 +79,7 @@ void DocumentSink::KeepPage(OpenDocument& document, const PageResult& page) {
   if (!IsComplete(page)) AddFailure(document, page.page, FailureOf(page));
 }
 
-void DocumentSink::CountPage(const PageResult& page) {
+void BatchSink::CountPage(const PageResult& page) {
   counters_.Add(IsComplete(page) ? &Progress::pages_read : &Progress::pages_failed, 1);
   if (!page.doubts.empty()) counters_.Add(&Progress::pages_doubtful, 1);
   for (const RegionResult& region : page.regions) {
@@ -95,7 +95,7 @@ void DocumentSink::CountPage(const PageResult& page) {
   }
 }
 
-void DocumentSink::FinishDocument(OpenDocument& document) {
+void BatchSink::FinishDocument(OpenDocument& document) {
   FinishedDocument finished{document.input, document.pages, 0, {}, false};
   if (document.error.empty()) {
     for (const int page : document.pages) {
@@ -122,7 +122,7 @@ void DocumentSink::FinishDocument(OpenDocument& document) {
 
 // The outputs of an earlier run have pages that these would not have. (Not so if that run read
 // fewer pages of the same document, and they are all here.)
-bool DocumentSink::WouldLosePages(const OpenDocument& document) const {
+bool BatchSink::WouldLosePages(const OpenDocument& document) const {
   if (!ledger_.HoldsSuccess(document.key, document.input)) return false;
   const DocumentRecord* record = ledger_.Find(document.key);
   if (record == nullptr || !document.error.empty()) return true;
@@ -131,7 +131,7 @@ bool DocumentSink::WouldLosePages(const OpenDocument& document) const {
                       [&](int page) { return document.finished_pages->HasComplete(page); });
 }
 
-void DocumentSink::WriteOutputs(OpenDocument& document, FinishedDocument& finished) {
+void BatchSink::WriteOutputs(OpenDocument& document, FinishedDocument& finished) {
   // Not there, or of no format that is read: there is nothing that outputs could be of.
   if (!document.input.error.empty() || document.key.empty()) return;
   DocumentPages pages{
@@ -150,7 +150,7 @@ void DocumentSink::WriteOutputs(OpenDocument& document, FinishedDocument& finish
   if (finished.failed == 0 && whole) document.finished_pages->Remove();
 }
 
-void DocumentSink::AddFailure(const OpenDocument& document, int page, const std::string& error) {
+void BatchSink::AddFailure(const OpenDocument& document, int page, const std::string& error) {
   const Failure failure{DisplayName(document.input.shown_name()), page, document.num_pages, error};
   failures_.Add(failure);
   counters_.Add(&Progress::failures, 1);

@@ -37,9 +37,9 @@ struct SinkOptions {
 };
 
 // Used by one thread at a time: the write stage is serial and gets the pages in order.
-class DocumentSink {
+class BatchSink {
  public:
-  DocumentSink(SinkOptions options, Ledger& ledger, ProgressCounters& counters,
+  BatchSink(SinkOptions options, Ledger& ledger, ProgressCounters& counters,
                Telemetry& telemetry, SinkObservers observers);
 
   // Keeps the slot's result; with the last page of a document writes its outputs. A failure never

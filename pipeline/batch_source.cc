@@ -1,4 +1,4 @@
-#include "pipeline/page_source.h"
+#include "pipeline/batch_source.h"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 
 namespace platen {
 
-PageSource::PageSource(std::vector<InputDocument> documents, SourceOptions options,
+BatchSource::BatchSource(std::vector<InputDocument> documents, SourceOptions options,
                        const Ledger& ledger, OpenReader open, std::function<bool()> interrupted,
                        ProgressCounters& counters)
     : documents_(std::move(documents)),
@@ -19,7 +19,7 @@ PageSource::PageSource(std::vector<InputDocument> documents, SourceOptions optio
   counters_.Add(&Progress::documents_total, static_cast<int64_t>(documents_.size()));
 }
 
-std::optional<PageJob> PageSource::Next() {
+std::optional<PageJob> BatchSource::Next() {
   while (!interrupted_()) {
     if (current_) return NextPage();
     if (next_document_ == documents_.size()) return std::nullopt;
@@ -29,7 +29,7 @@ std::optional<PageJob> PageSource::Next() {
   return std::nullopt;
 }
 
-std::optional<PageJob> PageSource::NextPage() {
+std::optional<PageJob> BatchSource::NextPage() {
   PageJob job;
   job.document = current_;
   job.page = to_read_.empty() ? 0 : to_read_[next_to_read_++];
@@ -43,7 +43,7 @@ std::optional<PageJob> PageSource::NextPage() {
   return job;
 }
 
-bool PageSource::OpenNextDocument() {
+bool BatchSource::OpenNextDocument() {
   auto document = std::make_shared<OpenDocument>();
   document->input = std::move(documents_[next_document_++]);
   document->read = options_.read;
@@ -67,7 +67,7 @@ bool PageSource::OpenNextDocument() {
   return true;
 }
 
-void PageSource::Open(OpenDocument& document) {
+void BatchSource::Open(OpenDocument& document) {
   document.finished_pages = ledger_.OpenPages(document.key);
   document.error = Attempt([&] { document.reader = open_(document.input.path); });
   if (!document.error.empty()) return;
@@ -88,7 +88,7 @@ void PageSource::Open(OpenDocument& document) {
 }
 
 // Runs that choose different pages of a document add up: what one has read stays in the outputs.
-void PageSource::AddPagesReadBefore(OpenDocument& document) {
+void BatchSource::AddPagesReadBefore(OpenDocument& document) {
   std::vector<int>& pages = document.pages;
   for (const int page : document.finished_pages->CompletePages()) {
     if (page >= 1 && page <= document.num_pages) pages.push_back(page);

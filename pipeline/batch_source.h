@@ -20,12 +20,12 @@ struct SourceOptions {
 };
 
 // Used by one thread at a time: the graph's source is serial.
-class PageSource {
+class BatchSource {
  public:
   using OpenReader = std::function<std::unique_ptr<DocumentReader>(const std::string& path)>;
 
   // Everything passed by reference outlives the source. `interrupted` true: no further jobs.
-  PageSource(std::vector<InputDocument> documents, SourceOptions options, const Ledger& ledger,
+  BatchSource(std::vector<InputDocument> documents, SourceOptions options, const Ledger& ledger,
              OpenReader open, std::function<bool()> interrupted, ProgressCounters& counters);
 
   // The next page to read, or nothing when all are given or the run was interrupted. Skips what
