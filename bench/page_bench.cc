@@ -178,15 +178,16 @@ class PageBench {
     tools.crop = [this](const Image& page, const PageLayout& layout, const ReadingConfig&,
                         const ReadOptions&) { return FixedCrops(page, layout, workload_.dpi); };
     RunOptions options;
-    options.reading.prompts = {{"text", kTaskText}, {"table", kTaskText}, {"formula", kTaskText}};
+    options.pipeline.reading.prompts = {
+        {"text", kTaskText}, {"table", kTaskText}, {"formula", kTaskText}};
     options.version = "bench";
     options.model_id = "bench";
     options.source.force = true;
-    SetStandardKinds(options.reading);
+    SetStandardKinds(options.pipeline.reading);
     options.source.read.max_new_tokens = workload_.tokens_per_crop;
-    options.threads = workload_.threads;
-    options.slots = workload_.slots;
-    options.pixels = workload_.slots * kPixelsOfASlot;
+    options.pipeline.threads = workload_.threads;
+    options.pipeline.slots = workload_.slots;
+    options.pipeline.pixels = workload_.slots * kPixelsOfASlot;
     options.trace_path = trace_path;
     RunTools run_tools{[](const std::string& path) { return DocumentReader::Open(path, {}); },
                        tools, recognizer_, [] { return false; }, nullptr};

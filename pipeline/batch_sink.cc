@@ -51,7 +51,7 @@ PageResult PageOfFailure(const std::string& error) {
 }  // namespace
 
 BatchSink::BatchSink(SinkOptions options, Ledger& ledger, ProgressCounters& counters,
-                           Telemetry& telemetry, SinkObservers observers)
+                     Telemetry& telemetry, SinkObservers observers)
     : options_(std::move(options)),
       ledger_(ledger),
       counters_(counters),
@@ -60,16 +60,15 @@ BatchSink::BatchSink(SinkOptions options, Ledger& ledger, ProgressCounters& coun
       failures_(ledger.root(), ledger.temporary()) {}
 
 void BatchSink::Write(PageSlot& page) {
-  OpenDocument& document = *page.job.document;
-  const StageSpan span(
-      telemetry_, Stage::kWrite, -1,
-      DisplayName(document.input.shown_name()) + " p" + std::to_string(page.job.page));
+  auto& document = static_cast<BatchDocument&>(*page.job.document);
+  const StageSpan span(telemetry_, Stage::kWrite, -1,
+                       DisplayName(document.name) + " p" + std::to_string(page.job.page));
   if (page.job.page > 0) KeepPage(document, page.result);
   if (page.job.last_of_document) FinishDocument(document);
   counters_.Report();
 }
 
-void BatchSink::KeepPage(OpenDocument& document, const PageResult& page) {
+void BatchSink::KeepPage(BatchDocument& document, const PageResult& page) {
   // In this order: after a kill between the two the page is read and recorded again. In the other
   // it would be taken from its file, and the ledger would have no record of it.
   ledger_.RecordPage(document.key, document.input, page);
@@ -95,7 +94,7 @@ void BatchSink::CountPage(const PageResult& page) {
   }
 }
 
-void BatchSink::FinishDocument(OpenDocument& document) {
+void BatchSink::FinishDocument(BatchDocument& document) {
   FinishedDocument finished{document.input, document.pages, 0, {}, false};
   if (document.error.empty()) {
     for (const int page : document.pages) {
@@ -122,7 +121,7 @@ void BatchSink::FinishDocument(OpenDocument& document) {
 
 // The outputs of an earlier run have pages that these would not have. (Not so if that run read
 // fewer pages of the same document, and they are all here.)
-bool BatchSink::WouldLosePages(const OpenDocument& document) const {
+bool BatchSink::WouldLosePages(const BatchDocument& document) const {
   if (!ledger_.HoldsSuccess(document.key, document.input)) return false;
   const DocumentRecord* record = ledger_.Find(document.key);
   if (record == nullptr || !document.error.empty()) return true;
@@ -131,7 +130,7 @@ bool BatchSink::WouldLosePages(const OpenDocument& document) const {
                       [&](int page) { return document.finished_pages->HasComplete(page); });
 }
 
-void BatchSink::WriteOutputs(OpenDocument& document, FinishedDocument& finished) {
+void BatchSink::WriteOutputs(BatchDocument& document, FinishedDocument& finished) {
   // Not there, or of no format that is read: there is nothing that outputs could be of.
   if (!document.input.error.empty() || document.key.empty()) return;
   DocumentPages pages{
@@ -150,7 +149,7 @@ void BatchSink::WriteOutputs(OpenDocument& document, FinishedDocument& finished)
   if (finished.failed == 0 && whole) document.finished_pages->Remove();
 }
 
-void BatchSink::AddFailure(const OpenDocument& document, int page, const std::string& error) {
+void BatchSink::AddFailure(const BatchDocument& document, int page, const std::string& error) {
   const Failure failure{DisplayName(document.input.shown_name()), page, document.num_pages, error};
   failures_.Add(failure);
   counters_.Add(&Progress::failures, 1);

@@ -1,4 +1,4 @@
-// The end of the line: pages arrive in order, are kept, and become the outputs of their document
+// The sink of a batch: pages arrive in order, are kept, and become the outputs of their document
 // when its last page is there.
 #pragma once
 
@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "pipeline/batch_source.h"
 #include "pipeline/failure_log.h"
 #include "pipeline/ledger.h"
-#include "pipeline/messages.h"
 #include "pipeline/progress.h"
 #include "pipeline/telemetry.h"
 
@@ -36,17 +36,17 @@ struct SinkOptions {
   std::vector<std::pair<std::string, std::string>> settings;  // shown in the outputs
 };
 
-// Used by one thread at a time: the write stage is serial and gets the pages in order.
-class BatchSink {
+// For the pages of a BatchSource.
+class BatchSink : public PageSink {
  public:
-  BatchSink(SinkOptions options, Ledger& ledger, ProgressCounters& counters,
-               Telemetry& telemetry, SinkObservers observers);
+  BatchSink(SinkOptions options, Ledger& ledger, ProgressCounters& counters, Telemetry& telemetry,
+            SinkObservers observers);
 
   // Keeps the slot's result; with the last page of a document writes its outputs. A failure never
   // takes the place of an earlier success: outputs of an earlier run that are complete stay, if
   // what would replace them is not. Throws Error(kEnvironment) when the disk refuses: the run ends
   // and can be resumed.
-  void Write(PageSlot& page);
+  void Write(PageSlot& page) override;
 
   // Completes OUT/failures.jsonl. No page follows.
   void Finish() { failures_.Commit(); }
@@ -54,11 +54,11 @@ class BatchSink {
   const FailureLog& failures() const { return failures_; }
 
  private:
-  void KeepPage(OpenDocument& document, const PageResult& page);
-  void FinishDocument(OpenDocument& document);
-  bool WouldLosePages(const OpenDocument& document) const;
-  void WriteOutputs(OpenDocument& document, FinishedDocument& finished);
-  void AddFailure(const OpenDocument& document, int page, const std::string& error);
+  void KeepPage(BatchDocument& document, const PageResult& page);
+  void FinishDocument(BatchDocument& document);
+  bool WouldLosePages(const BatchDocument& document) const;
+  void WriteOutputs(BatchDocument& document, FinishedDocument& finished);
+  void AddFailure(const BatchDocument& document, int page, const std::string& error);
   void CountPage(const PageResult& page);
 
   SinkOptions options_;

@@ -8,8 +8,8 @@
 namespace platen {
 
 BatchSource::BatchSource(std::vector<InputDocument> documents, SourceOptions options,
-                       const Ledger& ledger, OpenReader open, std::function<bool()> interrupted,
-                       ProgressCounters& counters)
+                         const Ledger& ledger, OpenReader open, std::function<bool()> interrupted,
+                         ProgressCounters& counters)
     : documents_(std::move(documents)),
       options_(std::move(options)),
       ledger_(ledger),
@@ -19,33 +19,35 @@ BatchSource::BatchSource(std::vector<InputDocument> documents, SourceOptions opt
   counters_.Add(&Progress::documents_total, static_cast<int64_t>(documents_.size()));
 }
 
-std::optional<PageJob> BatchSource::Next() {
+NextPage BatchSource::Next() {
   while (!interrupted_()) {
-    if (current_) return NextPage();
-    if (next_document_ == documents_.size()) return std::nullopt;
+    if (current_) return PageOfCurrent();
+    if (next_document_ == documents_.size()) return {};
     OpenNextDocument();
   }
   current_.reset();
-  return std::nullopt;
+  return {};
 }
 
-std::optional<PageJob> BatchSource::NextPage() {
-  PageJob job;
+NextPage BatchSource::PageOfCurrent() {
+  NextPage next = {NextPage::Status::kPage, {}};
+  PageJob& job = next.job;
   job.document = current_;
   job.page = to_read_.empty() ? 0 : to_read_[next_to_read_++];
   job.last_of_document = next_to_read_ == to_read_.size();
-  job.sequence = next_sequence_++;
+  job.place.index = next_place_++;
   if (job.page > 0) {
     counters_.Add(&Progress::pages_admitted, 1);
     counters_.Report();
   }
   if (job.last_of_document) current_.reset();
-  return job;
+  return next;
 }
 
 bool BatchSource::OpenNextDocument() {
-  auto document = std::make_shared<OpenDocument>();
+  auto document = std::make_shared<BatchDocument>();
   document->input = std::move(documents_[next_document_++]);
+  document->name = document->input.shown_name();
   document->read = options_.read;
   document->error = document->input.error;
   to_read_.clear();
@@ -67,7 +69,7 @@ bool BatchSource::OpenNextDocument() {
   return true;
 }
 
-void BatchSource::Open(OpenDocument& document) {
+void BatchSource::Open(BatchDocument& document) {
   document.finished_pages = ledger_.OpenPages(document.key);
   document.error = Attempt([&] { document.reader = open_(document.input.path); });
   if (!document.error.empty()) return;
@@ -88,7 +90,7 @@ void BatchSource::Open(OpenDocument& document) {
 }
 
 // Runs that choose different pages of a document add up: what one has read stays in the outputs.
-void BatchSource::AddPagesReadBefore(OpenDocument& document) {
+void BatchSource::AddPagesReadBefore(BatchDocument& document) {
   std::vector<int>& pages = document.pages;
   for (const int page : document.finished_pages->CompletePages()) {
     if (page >= 1 && page <= document.num_pages) pages.push_back(page);

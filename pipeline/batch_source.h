@@ -1,14 +1,13 @@
-// The work list: documents are opened one after another and give their pages as jobs.
+// The source of a batch: the documents of a list are opened one after another and give their pages.
 #pragma once
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "pipeline/ends.h"
 #include "pipeline/ledger.h"
-#include "pipeline/messages.h"
 #include "pipeline/progress.h"
 
 namespace platen {
@@ -19,25 +18,36 @@ struct SourceOptions {
   ReadOptions read = {};         // of all documents
 };
 
-// Used by one thread at a time: the graph's source is serial.
-class BatchSource {
+// A document of the list, with what the ledger and earlier runs say of it. `finished_pages` changes
+// in the sink.
+struct BatchDocument : OpenDocument {
+  InputDocument input;
+  std::string key;  // of the ledger
+  // That will be in the outputs, ascending, 1-based: those chosen, and those an earlier run has
+  // read.
+  std::vector<int> pages;
+  std::unique_ptr<PageFile> finished_pages;
+};
+
+// All pages are one stream: outputs and reports come in the order of the list.
+class BatchSource : public PageSource {
  public:
   using OpenReader = std::function<std::unique_ptr<DocumentReader>(const std::string& path)>;
 
   // Everything passed by reference outlives the source. `interrupted` true: no further jobs.
   BatchSource(std::vector<InputDocument> documents, SourceOptions options, const Ledger& ledger,
-             OpenReader open, std::function<bool()> interrupted, ProgressCounters& counters);
+              OpenReader open, std::function<bool()> interrupted, ProgressCounters& counters);
 
-  // The next page to read, or nothing when all are given or the run was interrupted. Skips what
-  // earlier runs have finished. A document that cannot be opened is a job with its error. Throws
+  // The next page to read; ends when all are given or the run was interrupted. Skips what earlier
+  // runs have finished. A document that cannot be opened is a page 0 with its error. Throws
   // Error(kEnvironment) when the disk of the ledger refuses.
-  std::optional<PageJob> Next();
+  NextPage Next() override;
 
  private:
-  std::optional<PageJob> NextPage();
+  NextPage PageOfCurrent();
   bool OpenNextDocument();  // false: the document is finished, or there is none
-  void Open(OpenDocument& document);
-  static void AddPagesReadBefore(OpenDocument& document);
+  void Open(BatchDocument& document);
+  static void AddPagesReadBefore(BatchDocument& document);
 
   std::vector<InputDocument> documents_;
   SourceOptions options_;
@@ -47,10 +57,10 @@ class BatchSource {
   ProgressCounters& counters_;
 
   size_t next_document_ = 0;
-  std::shared_ptr<OpenDocument> current_;
+  std::shared_ptr<BatchDocument> current_;
   std::vector<int> to_read_;  // pages of `current_` that must be read
   size_t next_to_read_ = 0;
-  uint64_t next_sequence_ = 0;
+  uint64_t next_place_ = 0;
 };
 
 }  // namespace platen

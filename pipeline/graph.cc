@@ -2,10 +2,13 @@
 
 #include <tbb/flow_graph.h>
 
-#include <map>
+#include <atomic>
+#include <functional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
+#include "pipeline/page_order.h"
 #include "pipeline/pixel_gate.h"
 #include "pipeline/stop_signal.h"
 
@@ -50,14 +53,39 @@ enum Priority : flow::node_priority_t {
   kWritePriority = 9,
 };
 
+// While it lives, a ring of the doorbell wakes the graph.
+class AttachedDoorbell {
+ public:
+  AttachedDoorbell(Doorbell* doorbell, std::function<void()> wake) : doorbell_(doorbell) {
+    if (doorbell_ != nullptr) doorbell_->Attach(std::move(wake));
+  }
+  AttachedDoorbell(const AttachedDoorbell&) = delete;
+  AttachedDoorbell& operator=(const AttachedDoorbell&) = delete;
+  ~AttachedDoorbell() {
+    if (doorbell_ != nullptr) doorbell_->Detach();
+  }
+
+ private:
+  Doorbell* doorbell_;
+};
+
+// The graph has run empty and the doorbell is detached: what was rung for in between is done first,
+// then the thread sleeps until there is more. False: the run is over.
+bool WaitForMore(Doorbell* doorbell, flow::graph& g, const std::function<bool()>& over) {
+  g.wait_for_all();
+  if (over() || doorbell == nullptr) return false;
+  doorbell->Wait();
+  return true;
+}
+
 }  // namespace
 
 // The recognition stages are serial multifunction nodes with an edge to themselves, not async_nodes
 // with an engine thread behind: every thread of the process is then one that --threads counts.
 //
-// Order cannot deadlock: pages are admitted in sequence, so the page the writer waits for always
-// holds a slot, what waits for room for its pixels gets it (see PixelGate), and what waits for
-// cache blocks gets them (see PrefillStage).
+// Order cannot deadlock: pages of a stream are admitted in their order, so the page the writer
+// waits for always holds a slot, what waits for room for its pixels gets it (see PixelGate), and
+// what waits for cache blocks gets them (see PrefillStage).
 //
 // No exception leaves a body: `stop` keeps the first one, bodies that start later do nothing, and
 // the graph runs empty (see StopSignal).
@@ -66,16 +94,31 @@ void RunGraph(const GraphStages& stages, const GraphLimits& limits) {
   StopSignal stop;
   PixelGate gate(limits.pixels);
 
-  // A free slot comes in and leaves with a page, or is laid aside when there are no more.
+  // A free slot comes in and leaves with a page, or is laid aside until there is one; nullptr: the
+  // doorbell has rung.
   using SourceNode = flow::multifunction_node<Page, std::tuple<Page>>;
+  std::vector<Page> free_slots;
+  std::atomic<bool> ended = false;
+  const auto next_page = [&]() -> Page {
+    if (free_slots.empty() || ended) return nullptr;
+    NextPage next = stages.source.Next();
+    if (next.status == NextPage::Status::kEnd) ended = true;
+    if (next.status != NextPage::Status::kPage) return nullptr;
+    Page page = free_slots.back();
+    free_slots.pop_back();
+    page->job = std::move(next.job);
+    return page;
+  };
   SourceNode source(
       g, flow::serial,
       [&](Page slot, SourceNode::output_ports_type& out) {
         stop.Guard([&] {
-          std::optional<PageJob> job = stages.source.Next();
-          if (!job) return;
-          slot->job = std::move(*job);
-          std::get<0>(out).try_put(slot);
+          if (slot != nullptr) {  // one page each, so that pages that are further on go first
+            free_slots.push_back(slot);
+            if (Page page = next_page()) std::get<0>(out).try_put(page);
+          } else {
+            while (Page page = next_page()) std::get<0>(out).try_put(page);
+          }
         });
       },
       kSourcePriority);
@@ -189,20 +232,15 @@ void RunGraph(const GraphStages& stages, const GraphLimits& limits) {
       },
       kWritePriority);
 
-  // Pages are written in order; those that are ready early wait here. (A sequencer_node would pass
-  // them on by tasks without priority.)
+  // The pages of a stream are written in order; those that are ready early wait here. (A
+  // sequencer_node knows one stream, and would pass pages on by tasks without priority.)
   using WriteNode = flow::multifunction_node<Page, std::tuple<Page>>;
-  std::map<uint64_t, Page> early;
-  uint64_t next_to_write = 0;
+  PageOrder order;
   WriteNode write(
       g, flow::serial,
       [&](Page finished, WriteNode::output_ports_type& out) {
         stop.Guard([&] {
-          early.emplace(finished->job.sequence, finished);
-          while (!early.empty() && early.begin()->first == next_to_write) {
-            Page page = early.begin()->second;
-            early.erase(early.begin());
-            ++next_to_write;
+          for (Page page : order.Add(*finished)) {
             stages.sink.Write(*page);
             page->Clear();
             std::get<0>(out).try_put(page);
@@ -233,9 +271,17 @@ void RunGraph(const GraphStages& stages, const GraphLimits& limits) {
   std::vector<PageSlot> slots(static_cast<size_t>(limits.slots));
   for (size_t i = 0; i < slots.size(); ++i) {
     slots[i].index = static_cast<int>(i);
-    source.try_put(&slots[i]);
   }
-  g.wait_for_all();
+  Doorbell* doorbell = stages.source.doorbell();
+  do {
+    const AttachedDoorbell attached(doorbell, [&] { source.try_put(nullptr); });
+    if (free_slots.empty()) {
+      for (PageSlot& slot : slots) source.try_put(&slot);
+    } else {
+      source.try_put(nullptr);
+    }
+    g.wait_for_all();
+  } while (WaitForMore(doorbell, g, [&] { return ended || stop.stopped(); }));
   if (!stop.stopped()) return;
   stages.decode.Abandon();
   stop.Rethrow();

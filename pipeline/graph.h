@@ -1,20 +1,19 @@
 // The one flow graph: how pages move through the stages.
 #pragma once
 
-#include "pipeline/batch_sink.h"
-#include "pipeline/batch_source.h"
+#include "pipeline/ends.h"
 #include "pipeline/page_stages.h"
 #include "pipeline/recognition_stages.h"
 
 namespace platen {
 
 struct GraphStages {
-  BatchSource& source;
+  PageSource& source;
   PageStages& page;
   VisionStage& vision;
   PrefillStage& prefill;
   DecodeStage& decode;
-  BatchSink& sink;
+  PageSink& sink;
 };
 
 struct GraphLimits {
@@ -22,9 +21,10 @@ struct GraphLimits {
   int64_t pixels = 0;  // of decoded pages at any time, or one page (pixel_gate.h)
 };
 
-// Runs every page of the source through the stages and returns when the last one is written. The
-// calling thread works too: the graph uses the threads of the arena it is called in, and starts
-// none of its own.
+// Runs every page of the source through the stages and returns when the source has ended and the
+// last page is written. The calling thread works too, and sleeps while the source has nothing and
+// nothing is in flight: the graph uses the threads of the arena it is called in, and starts none of
+// its own.
 //
 // An exception out of a stage (a full disk, a bug) ends the run and is thrown here, when no body
 // runs any more; pages in flight are dropped then, to be read again by the next run.

@@ -1,41 +1,44 @@
 // What travels through the graph: handles to page slots and their crops, never pixels.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "pipeline/page_file.h"
 #include "pipeline/recognizer.h"
 #include "stages/assemble.h"
-#include "stages/inputs/discover.h"
 #include "stages/readers/document_reader.h"
 
 namespace platen {
 
-// A document being read, shared by its pages in flight and closed with the last of them.
-// Written by the source before its first page is admitted; later only `finished_pages` changes, in
-// the write stage, which is serial.
+// A document being read, shared by its pages in flight and closed with the last of them. Sources
+// and sinks add what they need. Written by the source before its first page is admitted.
 struct OpenDocument {
-  InputDocument input;
-  std::string key;                         // of the ledger
+  virtual ~OpenDocument() = default;
+
+  std::string name;                        // for messages and traces
   std::string error;                       // not empty: it could not be opened
   std::unique_ptr<DocumentReader> reader;  // null if it could not be opened
   int num_pages = 0;                       // of the document
   ReadOptions read;                        // how its pages are read
-  // That will be in the outputs, ascending, 1-based: those chosen, and those an earlier run has
-  // read.
-  std::vector<int> pages;
-  std::unique_ptr<PageFile> finished_pages;
+  std::atomic<bool> cancelled = false;     // nobody wants its results any more; set by any thread
 };
 
-// One page to read, or with page 0 no page: it only brings its document to the write stage.
+// Where a page stands among those that must be written in order.
+struct PagePlace {
+  uint64_t stream = 0;  // pages of different streams overtake each other
+  uint64_t index = 0;   // in the stream: 0, 1, 2, ... without gaps, admitted in this order
+  bool last = false;    // nothing follows in the stream
+};
+
+// One page to read, or with page 0 no page: it only brings its document to the sink.
 struct PageJob {
   std::shared_ptr<OpenDocument> document;
   int page = 0;                   // 1-based
   bool last_of_document = false;  // no page of the document comes after it
-  uint64_t sequence = 0;          // place in the run's order: 0, 1, 2, ... without gaps
+  PagePlace place;
 };
 
 struct PageSlot;

@@ -12,7 +12,7 @@ namespace platen {
 namespace {
 
 std::string PageLabel(const PageSlot& page) {
-  return DisplayName(page.job.document->input.shown_name()) + " p" + std::to_string(page.job.page);
+  return DisplayName(page.job.document->name) + " p" + std::to_string(page.job.page);
 }
 
 // Where letters were found there is ink: only pages without any are searched for it.
@@ -20,7 +20,11 @@ bool HasInkOrLetters(const Image& image, const PageLayout& layout) {
   return layout.HasLetters() || HasInk(image);
 }
 
-bool MustBeRead(const PageSlot& page) { return page.job.page > 0 && page.error.empty(); }
+bool MustBeRead(PageSlot& page) {
+  if (page.job.page == 0 || !page.error.empty()) return false;
+  if (page.job.document->cancelled) page.error = "cancelled";
+  return page.error.empty();
+}
 
 }  // namespace
 

@@ -61,7 +61,7 @@ std::string BatchLabel(const std::vector<PageCrop*>& crops) {
     last = crop->page;
   }
   std::string label =
-      DisplayName(first->job.document->input.shown_name()) + " p" + std::to_string(first->job.page);
+      DisplayName(first->job.document->name) + " p" + std::to_string(first->job.page);
   if (pages > 1) label += " (+" + std::to_string(pages - 1) + ")";
   return label;
 }

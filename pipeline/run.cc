@@ -1,11 +1,8 @@
 #include "pipeline/run.h"
 
-#include <tbb/task_arena.h>
-
 #include "model/support/clock.h"
 #include "model/support/display_text.h"
 #include "model/support/error.h"
-#include "pipeline/graph.h"
 
 namespace platen {
 
@@ -50,21 +47,13 @@ RunReport Run(const RunOptions& options, const RunTools& tools, Ledger& ledger,
   const double start_children_s = ChildrenCpuSeconds();
 
   ledger.RecordRun(options.version, options.model_id);
-  Telemetry telemetry(options.trace_path, options.threads);
+  Telemetry telemetry(options.trace_path, options.pipeline.threads);
   ProgressCounters counters(tools.observer);
   BatchSource source(std::move(documents), options.source, ledger, tools.open, tools.interrupted,
-                    counters);
-  PageStages page(tools.page, options.reading, tools.recognizer, telemetry);
-  VisionStage vision(tools.recognizer, telemetry, counters, options.patch_budget);
-  PrefillStage prefill(tools.recognizer, telemetry, counters, options.row_budget);
-  DecodeStage decode(tools.recognizer, telemetry, counters);
-  BatchSink sink(SinkOptions{options.settings}, ledger, counters, telemetry,
-                    tools.sink_observers);
+                     counters);
+  BatchSink sink(SinkOptions{options.settings}, ledger, counters, telemetry, tools.sink_observers);
 
-  tbb::task_arena arena(options.threads);
-  arena.execute([&] {
-    RunGraph({source, page, vision, prefill, decode, sink}, {options.slots, options.pixels});
-  });
+  RunPages(options.pipeline, tools.page, tools.recognizer, telemetry, counters, source, sink);
   sink.Finish();
 
   RunReport report;

@@ -8,10 +8,9 @@
 #include <vector>
 
 #include "pipeline/batch_sink.h"
-#include "pipeline/ledger.h"
-#include "pipeline/memory_plan.h"
 #include "pipeline/batch_source.h"
-#include "pipeline/page_stages.h"
+#include "pipeline/ledger.h"
+#include "pipeline/page_pipeline.h"
 #include "pipeline/progress.h"
 #include "pipeline/recognizer.h"
 #include "pipeline/telemetry.h"
@@ -23,14 +22,8 @@ struct RunOptions {
   std::string version;
   std::string model_id;
   SourceOptions source;
-  ReadingConfig reading;  // what the model was trained to read
-  int threads = 1;        // that work on the run; the caller's is one of them
-  int slots = 4;          // pages in memory
-  // Pixels of them, decoded: a page that is larger than a slot's share takes the room of several.
-  int64_t pixels = 4 * kPixelsOfASlot;
-  int patch_budget = 2400;  // rows of a vision batch
-  int row_budget = 2400;    // rows of a prefill batch
-  std::string trace_path;   // empty: none
+  PipelineOptions pipeline;
+  std::string trace_path;  // empty: none
 };
 
 // What the run works with; all outlive it.

@@ -42,7 +42,8 @@ std::map<std::string, std::string> OutputsUnder(const Schedule& schedule) {
   const TempFolder folder;
   WriteDocuments(folder);
   FakeRun run(folder);
-  std::tie(run.options.threads, run.options.slots, run.fake.cache_blocks, run.fake.seed) = schedule;
+  std::tie(run.options.pipeline.threads, run.options.pipeline.slots, run.fake.cache_blocks,
+           run.fake.seed) = schedule;
   run.fake.max_delay_us = 300;
   const RunReport report = run.Go();
   EXPECT_EQ(report.totals.documents_read, 8);
@@ -73,8 +74,8 @@ TEST(GraphTest, NoMorePagesThanSlotsAreEverInMemory) {
     const TempFolder folder;
     folder.Write("in/a.tif", std::string(60, 'p'));
     FakeRun run(folder);
-    run.options.slots = slots;
-    run.options.threads = 3;
+    run.options.pipeline.slots = slots;
+    run.options.pipeline.threads = 3;
     run.fake.max_delay_us = 200;
     std::atomic<int64_t> started{0}, written{0}, most{0};
     run.on_read = [&] {
@@ -98,7 +99,7 @@ TEST(GraphTest, AFullCacheMakesPagesWaitAndNothingIsLost) {
   const TempFolder folder;
   folder.Write("in/a.tif", std::string(40, 'p'));
   FakeRun run(folder);
-  run.options.slots = 8;
+  run.options.pipeline.slots = 8;
   run.fake.cache_blocks = 9;  // the largest region needs nine
   run.fake.max_delay_us = 100;
   FakeRecognizer recognizer(run.fake);
@@ -237,7 +238,7 @@ TEST(GraphTest, WhetherABatchWasRetriedChangesNoByte) {
     const TempFolder folder;
     folder.Write("in/a.tif", "pEpRp");
     FakeRun run(folder);
-    run.options.patch_budget = run.options.row_budget = budget;
+    run.options.pipeline.patch_budget = run.options.pipeline.row_budget = budget;
     EXPECT_EQ(run.Go().totals.regions_retried > 0, budget > 1);
     const auto outputs = Outputs(folder / "out");
     if (budget == 1) expected = outputs;
@@ -289,8 +290,8 @@ TEST(GraphTest, WhatBreaksTheEngineStopsTheRunAndIsThrown) {
   run.fake.max_delay_us = 100;
   run.options.source.force = true;
   for (const auto& [threads, slots] : {std::pair(3, 8), {2, 3}, {1, 8}, {1, 1}}) {
-    run.options.threads = threads;
-    run.options.slots = slots;  // with one, a.tif is finished before b.tif breaks
+    run.options.pipeline.threads = threads;
+    run.options.pipeline.slots = slots;  // with one, a.tif is finished before b.tif breaks
     FakeRecognizer recognizer(run.fake);
     EXPECT_THROW(run.Go(recognizer), std::runtime_error);
     EXPECT_EQ(recognizer.live(), 0U);  // nothing leaks, nothing dangles
@@ -310,8 +311,8 @@ TEST(GraphTest, WhatBreaksTheSinkStopsTheRunAndIsThrown) {
     const TempFolder folder;
     for (const char* name : {"in/a.tif", "in/b.tif", "in/c.tif"}) folder.Write(name, "pppppppppp");
     FakeRun run(folder);
-    run.options.threads = 3;
-    run.options.slots = 8;
+    run.options.pipeline.threads = 3;
+    run.options.pipeline.slots = 8;
     run.fake.max_delay_us = 100;
     int pages = 0;
     run.sink_observers.page = [&](const InputDocument&, const PageResult&, int) {
@@ -331,8 +332,8 @@ TEST(GraphTest, ParallelLoopsOfAStageAreWholeWhenAnotherStageFails) {
   const TempFolder folder;
   folder.Write("in/a.tif", std::string(40, 'p'));
   FakeRun run(folder);
-  run.options.threads = 3;
-  run.options.slots = 8;
+  run.options.pipeline.threads = 3;
+  run.options.pipeline.slots = 8;
   std::atomic<int64_t> loops{0}, whole{0};
   run.on_read = [&] {
     std::atomic<int64_t> bodies{0};
@@ -395,9 +396,9 @@ TEST(GraphTest, DecodedPagesStayWithinTheirPixels) {
   for (const int64_t pixels : {1, 2, 5}) {
     FakeRun run(folder);
     run.output_dir = folder / ("out" + std::to_string(pixels));
-    run.options.threads = 4;
-    run.options.slots = 8;
-    run.options.pixels = pixels;
+    run.options.pipeline.threads = 4;
+    run.options.pipeline.slots = 8;
+    run.options.pipeline.pixels = pixels;
     std::atomic<int> inside{0}, most{0};
     run.on_read = [&] {
       const int now = ++inside;
@@ -422,7 +423,7 @@ TEST(GraphTest, AnInterruptDrainsThePagesInFlightAndTheNextRunDoesTheRest) {
   const RunReport first = run.Go();
   EXPECT_TRUE(first.interrupted);
   EXPECT_GE(first.totals.pages_handled(), 7);
-  EXPECT_LE(first.totals.pages_handled(), 7 + 2 * run.options.slots);
+  EXPECT_LE(first.totals.pages_handled(), 7 + 2 * run.options.pipeline.slots);
   EXPECT_GT(first.totals.documents_not_read(), 0);
 
   run.interrupted = [] { return false; };

@@ -497,7 +497,7 @@ TEST(KillTest, AfterKillNineAtAnyMomentARerunEndsWithTheSameFiles) {
     // A kill repeats no page that was recorded, but for a document whose record was not written
     // yet.
     EXPECT_GE(PagesRecorded(folder), pages);
-    EXPECT_LE(PagesRecorded(folder), pages + kills * FakeRun(folder).options.slots);
+    EXPECT_LE(PagesRecorded(folder), pages + kills * FakeRun(folder).options.pipeline.slots);
     EXPECT_TRUE(std::filesystem::is_empty(folder / "out/.platen/tmp"));
   }
 }

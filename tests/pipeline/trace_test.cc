@@ -65,7 +65,7 @@ TEST(TraceTest, ARunsTracksNestAndHaveNames) {
   folder.Write("in/a \"b\".tif", "ppppp");
   folder.Write("in/c.tif", "pfpPp");
   FakeRun run(folder);
-  run.options.threads = 3;
+  run.options.pipeline.threads = 3;
   run.fake.max_delay_us = 200;
   run.options.trace_path = folder / "trace.json";
   EXPECT_EQ(run.Go().trace_error, "");
@@ -85,7 +85,7 @@ TEST(TraceTest, EveryWorkerIsBusyOrIdleUntilTheEnd) {
   const TempFolder folder;
   folder.Write("in/a.tif", std::string(20, 'p'));
   FakeRun run(folder);
-  run.options.threads = 2;
+  run.options.pipeline.threads = 2;
   run.fake.max_delay_us = 500;
   run.options.trace_path = folder / "trace.json";
   run.Go();

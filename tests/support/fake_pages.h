@@ -99,11 +99,11 @@ inline std::vector<Crop> FakeCrops(const Image& page, const PageLayout& layout) 
 struct FakeRun {
   explicit FakeRun(const TempFolder& folder) : folder_(folder) {
     output_dir = folder / "out";
-    options.threads = 2;
-    options.reading.granularity = Granularity::kLine;
-    options.slots = 3;
-    options.patch_budget = 300;
-    options.row_budget = 90;
+    options.pipeline.threads = 2;
+    options.pipeline.reading.granularity = Granularity::kLine;
+    options.pipeline.slots = 3;
+    options.pipeline.patch_budget = 300;
+    options.pipeline.row_budget = 90;
   }
 
   RunReport Go() {
@@ -113,7 +113,7 @@ struct FakeRun {
 
   RunReport Go(FakeRecognizer& recognizer) {
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
-                                    static_cast<size_t>(options.threads));
+                                    static_cast<size_t>(options.pipeline.threads));
     InputSpec spec;
     spec.arguments = {folder_ / "in"};
     spec.output_dir = output_dir;

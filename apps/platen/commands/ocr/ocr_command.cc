@@ -166,13 +166,13 @@ RunOptions MakeRunOptions(const Settings& settings, const LoadedModel& loaded,
     options.source.pages = ParsePageRanges(settings.Text("pages"));
   }
   options.source.force = settings.Flag("force");
-  options.reading = loaded.model->snapshot().reading;
+  options.pipeline.reading = loaded.model->snapshot().reading;
   options.source.read = read;
-  options.threads = resources.threads;
-  options.slots = resources.slots;
-  options.pixels = resources.pixels;
-  options.patch_budget = static_cast<int>(settings.Integer("batch-patches"));
-  options.row_budget = static_cast<int>(settings.Integer("batch-rows"));
+  options.pipeline.threads = resources.threads;
+  options.pipeline.slots = resources.slots;
+  options.pipeline.pixels = resources.pixels;
+  options.pipeline.patch_budget = static_cast<int>(settings.Integer("batch-patches"));
+  options.pipeline.row_budget = static_cast<int>(settings.Integer("batch-rows"));
   options.trace_path = settings.Text("trace");
   return options;
 }

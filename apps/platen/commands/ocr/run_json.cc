@@ -36,8 +36,8 @@ Json Hardware(const RunFacts& facts) {
   return {{"cpu", CpuName()},
           {"features", CpuFeatureNames()},
           {"kernels", facts.kernels},
-          {"threads", facts.options.threads},
-          {"slots", facts.options.slots},
+          {"threads", facts.options.pipeline.threads},
+          {"slots", facts.options.pipeline.slots},
           {"memory_bytes", TotalMemoryBytes()},
           {"usable_memory_bytes", UsableMemoryBytes()}};
 }
