@@ -39,7 +39,11 @@ void DocumentQueue::Cancel(RequestId id) {
   const std::lock_guard lock(mutex_);
   for (const auto& known : known_) {
     const std::shared_ptr<QueuedDocument> document = known.lock();
-    if (document && document->id == static_cast<uint64_t>(id)) document->cancelled = true;
+    if (!document || document->id != static_cast<uint64_t>(id)) continue;
+    document->cancelled = true;
+    // Its end need not wait for its turn.
+    const auto turn = std::find(waiting_.begin(), waiting_.end(), document);
+    if (turn != waiting_.end()) std::rotate(waiting_.begin(), turn, turn + 1);
   }
 }
 

@@ -28,6 +28,12 @@ void Fail(PageCrop& crop, const std::string& error) {
   crop.sequence.reset();
 }
 
+// Whether the crop goes past the stage: it has failed, or nobody wants it any more.
+bool IsOver(PageCrop& crop) {
+  if (crop.error.empty() && crop.page->job.document->cancelled) Fail(crop, "cancelled");
+  return !crop.error.empty();
+}
+
 // `work` on the sequences of the batch, and if that fails on one after the other. Crops whose own
 // work fails get the error. Returns how many were tried by themselves.
 template <typename Work>
@@ -78,7 +84,7 @@ std::vector<PageCrop*> VisionStage::OnTick() {
   int patches = 0;
   while (!waiting_.empty()) {
     PageCrop* crop = waiting_.front();
-    if (!crop->error.empty()) {
+    if (IsOver(*crop)) {
       passed_on.push_back(crop);
     } else {
       if (!batch.empty() && crop->sequence->patches > patch_budget_ - patches) break;
@@ -105,7 +111,7 @@ std::vector<PageCrop*> PrefillStage::TakeBatch(std::vector<PageCrop*>& failed) {
   int rows = 0;
   while (!waiting_.empty()) {
     PageCrop* crop = waiting_.front();
-    if (!crop->error.empty()) {
+    if (IsOver(*crop)) {
       failed.push_back(crop);
     } else {
       if (!batch.empty() && crop->sequence->prompt_rows > row_budget_ - rows) break;

@@ -22,6 +22,10 @@ std::string Model::ContentHash() const {
   return loaded_.hash.empty() ? WeightsHash(snapshot_->checkpoint) : loaded_.hash;
 }
 
+Precision BestPrecision() {
+  return FindKernels("avx2") != nullptr ? Precision::kInt8 : Precision::kF32;
+}
+
 const VisionModel& RequireVision(const Model& model) {
   if (model.vision() != nullptr) return *model.vision();
   throw Error(ErrorKind::kModel,

@@ -46,6 +46,9 @@ class Model {
   LoadedWeights loaded_;
 };
 
+// What is fastest at no loss that a reader would notice: int8 where the CPU has AVX2, else f32.
+Precision BestPrecision();
+
 // The encoder of a model that must read images. Throws Error(kModel) if it reads text only.
 const VisionModel& RequireVision(const Model& model);
 

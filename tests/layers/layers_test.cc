@@ -149,6 +149,25 @@ TEST(Layers, OnlyTheListOfFamiliesNamesAFamily) {
   }
 }
 
+TEST(Layers, ThePublicHeadersIncludeTheStandardLibraryAlone) {
+  size_t headers = 0;
+  for (const SourceFile& file : Sources()) {
+    const bool is_public = file.path.starts_with("include/platen/");
+    headers += is_public;
+    for (const std::string& name : IncludesOf(file)) {
+      if (is_public) {
+        EXPECT_TRUE(name.starts_with("include/platen/") ||
+                    name.find_first_of("./") == std::string::npos)
+            << file.path << " includes " << name;
+      } else if (name.starts_with("include/platen/")) {
+        EXPECT_TRUE(file.path.starts_with("pipeline/library/"))
+            << file.path << " includes " << name;
+      }
+    }
+  }
+  EXPECT_GT(headers, 4U);
+}
+
 TEST(Layers, OnlyThePipelineKnowsTheFlowGraph) {
   for (const SourceFile& file : Sources()) {
     if (file.path.starts_with("pipeline/")) continue;

@@ -2,9 +2,10 @@
 
 #include <iterator>
 
-#include "apps/platen/cli/hardware.h"
+#include "model/families/model.h"
 #include "model/kernels/kernels.h"
 #include "model/support/error.h"
+#include "pipeline/hardware.h"
 
 namespace platen {
 
@@ -92,7 +93,7 @@ Precision PrecisionFrom(const Settings& settings) {
 Precision PrecisionNamed(const std::string& name) {
   if (name == "f32") return Precision::kF32;
   if (name == "int8") return Precision::kInt8;
-  return FindKernels("avx2") != nullptr ? Precision::kInt8 : Precision::kF32;
+  return BestPrecision();
 }
 
 VisionAttention VisionAttentionFrom(const Settings& settings) {

@@ -4,10 +4,10 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "apps/platen/cli/option_table.h"
 #include "apps/platen/cli/settings.h"
+#include "model/checkpoint/packed_paths.h"
 #include "model/checkpoint/packed_weights.h"
 #include "model/families/model.h"
 #include "model/ops/linear.h"
@@ -16,11 +16,6 @@ namespace platen {
 
 OptionSpec PackedOption(const std::string& group);
 OptionSpec PackedDirOption(const std::string& group);
-
-// Files in which the snapshot's packed weights may lie, the preferred one first: in --packed-dir if
-// given, else beside the snapshot, then in the user's cache folder.
-std::vector<std::string> PackedPaths(const Settings& settings, const std::string& model_dir,
-                                     Precision precision);
 
 // From --packed and PackedPaths; messages go to the log.
 PackingOptions PackingFrom(const Settings& settings, const std::string& model_dir,

@@ -20,7 +20,6 @@
 
 #include "apps/platen/cli/command_line.h"
 #include "apps/platen/cli/exit_codes.h"
-#include "apps/platen/cli/hardware.h"
 #include "apps/platen/cli/locate.h"
 #include "apps/platen/cli/model_options.h"
 #include "apps/platen/cli/packed_options.h"
@@ -32,6 +31,7 @@
 #include "model/kernels/kernels.h"
 #include "model/support/container_limits.h"
 #include "model/support/error.h"
+#include "pipeline/hardware.h"
 
 namespace platen {
 namespace {
@@ -173,7 +173,8 @@ void PrintPacked(const Settings& settings, const Snapshot& snapshot) {
   using Kind = PackedState::Kind;
   const Precision precision = PrecisionNamed(settings.Text("precision"));
   const ModuleTable modules = snapshot.Modules();
-  for (const std::string& path : PackedPaths(settings, snapshot.dir, precision)) {
+  for (const std::string& path :
+       PackedPaths(settings.Text("packed-dir"), snapshot.dir, precision)) {
     const PackedState state = StateOfPacked(path, {modules, snapshot.checkpoint, precision});
     if (state.kind == Kind::kAbsent) continue;
     Row("packed", path + (state.kind == Kind::kCurrent

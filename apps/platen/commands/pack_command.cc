@@ -100,7 +100,7 @@ int RunPackCommand(const Words& words) {
   const ModuleTable modules = snapshot.Modules();
   const PackedSubject subject = {modules, snapshot.checkpoint, precision};
   PackingOptions packing;
-  packing.paths = PackedPaths(*settings, snapshot.dir, precision);
+  packing.paths = PackedPaths(settings->Text("packed-dir"), snapshot.dir, precision);
   packing.inform = [](const std::string& text) { Log(LogLevel::kInfo, text); };
   if (!settings->Flag("force")) {
     const bool verify = settings->Flag("verify");

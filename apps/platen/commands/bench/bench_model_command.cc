@@ -6,12 +6,12 @@
 
 #include "apps/platen/cli/command_line.h"
 #include "apps/platen/cli/exit_codes.h"
-#include "apps/platen/cli/hardware.h"
 #include "apps/platen/cli/model_options.h"
 #include "apps/platen/cli/thread_limit.h"
 #include "apps/platen/commands/bench/bench_options.h"
 #include "bench/model_bench.h"
 #include "model/support/grouped.h"
+#include "pipeline/hardware.h"
 
 namespace platen {
 namespace {

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include "apps/platen/cli/command_line.h"
-#include "apps/platen/cli/hardware.h"
 #include "apps/platen/cli/locate.h"
 #include "apps/platen/cli/model_options.h"
 #include "apps/platen/cli/packed_options.h"
+#include "pipeline/hardware.h"
 
 namespace platen {
 

@@ -1,7 +1,7 @@
 #include "apps/platen/commands/ocr/resources.h"
 
-#include "apps/platen/cli/hardware.h"
 #include "apps/platen/cli/model_options.h"
+#include "pipeline/hardware.h"
 #include "pipeline/memory_plan.h"
 
 namespace platen {

@@ -6,9 +6,9 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "apps/platen/cli/hardware.h"
 #include "model/support/display_text.h"
 #include "model/support/utf8.h"
+#include "pipeline/hardware.h"
 
 namespace platen {
 namespace {

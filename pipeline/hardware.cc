@@ -1,4 +1,4 @@
-#include "apps/platen/cli/hardware.h"
+#include "pipeline/hardware.h"
 
 #include <algorithm>
 #include <fstream>

@@ -1,0 +1,42 @@
+// What a reader is made with, and what can be asked of each document.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace platen {
+
+enum class Arithmetic {
+  kAuto,  // int8 where the CPU has AVX2
+  kF32,   // the reference
+  kInt8,  // several times faster, a quarter of the memory
+};
+
+struct ReaderOptions {
+  std::string model = {};  // snapshot folder in Hugging Face layout; empty: the bundled platen-mini
+  Arithmetic arithmetic = Arithmetic::kAuto;
+  int threads = 0;                // that read; 0: one for each CPU this process may use
+  std::int64_t memory_bytes = 0;  // to plan for, without the weights; 0: what this process may use
+  int draft_length = 3;           // tokens drafted ahead, 0..8: the speed, never the text
+  // Packed weights of large models are kept in a file beside the snapshot, or in the user's cache
+  // folder, so that the next start is quick. False: neither read nor written.
+  bool keep_packed_weights = true;
+  // What the user may want to know: a slow start, oddities of the model. Called while the reader is
+  // made.
+  std::function<void(const std::string& message)> inform = {};
+};
+
+struct DocumentOptions {
+  std::string name = {};        // for messages, and at the head of JSON; empty: the file's name
+  std::vector<int> pages = {};  // 1-based; empty: all
+  std::string task = {};   // "text", "table", "formula" for all regions; empty: each by its kind
+  int max_new_tokens = 0;  // of one crop; 0: derived from its size
+  double text_height = 0;  // > 0: large regions are scaled down so that small letters are this
+                           // high, in pixels
+  int pdf_dpi = 200;       // PDF pages are rendered at
+  std::int64_t max_pixels = 200'000'000;  // of one page
+};
+
+}  // namespace platen
