@@ -1,4 +1,4 @@
-// The rule by which K-groups are chosen, and what it is fed with.
+// The rule by which group sizes are chosen, and what it is fed with.
 #include "bench/group_choice.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// platen compare --choose-groups: the K-groups of the int8 weights, from the user's pages.
+// platen compare --choose-groups: the groups of the int8 weights, from the user's pages.
 #pragma once
 
 #include <string>

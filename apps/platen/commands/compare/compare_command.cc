@@ -33,7 +33,7 @@ CommandHelp Help() {
       "  platen compare scans                          what int8 changes\n"
       "  platen compare scans --with other-model       two models\n"
       "  platen compare scans --fail-above 0.5         as a test: exit code 1 above 0.5 %\n"
-      "  platen compare scans --choose-groups          K-groups of the int8 weights for these "
+      "  platen compare scans --choose-groups          group sizes of the int8 weights for these "
       "pages\n",
       "\nCER: characters to insert, delete or replace to get B's text from A's, for each of A's.\n"
       "Tokens are compared region by region. Logits are compared on A's tokens, so that one early\n"

@@ -58,7 +58,7 @@ void AddReport(OptionTable& table) {
 }
 
 void AddGroups(OptionTable& table) {
-  const std::string group = "K-groups of int8";
+  const std::string group = "Groups of int8";
   table.push_back({.name = "choose-groups",
                    .type = Type::kFlag,
                    .default_value = "false",

@@ -20,7 +20,7 @@ struct Side {
   PageReading Read(const WalkedPage& page);
 };
 
-// `plan`: K-groups in place of the snapshot's own. Throws Error(kModel).
+// `plan`: group sizes in place of the snapshot's own. Throws Error(kModel).
 Side LoadSide(const Settings& settings, const CompareSide& chosen,
               const QuantizationPlan* plan = nullptr);
 
