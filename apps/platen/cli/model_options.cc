@@ -96,11 +96,15 @@ Precision PrecisionNamed(const std::string& name) {
   return BestPrecision();
 }
 
-VisionAttention VisionAttentionFrom(const Settings& settings) {
+VisionAttention VisionAttentionNamed(const std::string& name) {
   for (const auto attention : {VisionAttention::kBf16, VisionAttention::kBf16Dot}) {
-    if (settings.Text("vision-attention") == VisionAttentionName(attention)) return attention;
+    if (name == VisionAttentionName(attention)) return attention;
   }
   return VisionAttention::kF32;
+}
+
+VisionAttention VisionAttentionFrom(const Settings& settings) {
+  return VisionAttentionNamed(settings.Text("vision-attention"));
 }
 
 const KernelTable& KernelsFrom(const Settings& settings) {

@@ -17,7 +17,8 @@ OptionSpec ThreadsOption(const std::string& group);
 
 // Values of those options. Throw Error(kUsage) for what this CPU cannot run.
 Precision PrecisionFrom(const Settings& settings);
-Precision PrecisionNamed(const std::string& name);  // "auto", "f32" or "int8"
+Precision PrecisionNamed(const std::string& name);              // "auto", "f32" or "int8"
+VisionAttention VisionAttentionNamed(const std::string& name);  // "f32", "bf16" or "bf16-dot"
 VisionAttention VisionAttentionFrom(const Settings& settings);
 const KernelTable& KernelsFrom(const Settings& settings);
 int ThreadsFrom(const Settings& settings);

@@ -71,6 +71,16 @@ TEST(CompareTest, AModelIsEqualToItself) {
   EXPECT_TRUE(Contains(result.out, "tokens    100.00 % equal")) << result.out;
 }
 
+TEST(CompareTest, TwoKindsOfAttentionAreCompared) {
+  const ProgramResult result = Compare({kPage, "--vision-attention", "f32,bf16-dot", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Json report = Json::parse(result.out);
+  EXPECT_EQ(report["a"]["precision"], report["b"]["precision"]);
+  EXPECT_EQ(report["a"]["vision_attention"], "f32");
+  EXPECT_EQ(report["b"]["vision_attention"], "bf16-dot");
+  EXPECT_GT(report["summary"]["logits"]["largest_difference"], 0.0);
+}
+
 TEST(CompareTest, AnotherModelIsToldApartAndFailsTheLimit) {
   const TempFolder folder;
   fs::copy(kMini, folder / "other", fs::copy_options::recursive);
@@ -176,6 +186,8 @@ TEST(CompareTest, WhatMakesNoSenseIsRefusedWithAReason) {
       {{kPage, "--precision", "f32"}, "both sides would be the same"},
       {{kPage, "--precision", "int8,f32,auto"}, "one name or two"},
       {{kPage, "--precision", "int4"}, "is not one of"},
+      {{kPage, "--vision-attention", "f32,bf16-dot,bf16"}, "one name or two"},
+      {{kPage, "--precision", "f32", "--vision-attention", "bf16"}, "both sides would be the same"},
       {{kPage, "--fail-above", "-1"}, "outside"},
       {{kPage, "--choose-groups", "--with", kMini}, "leave --with and --precision out"},
       {{kPage, "--choose-groups", "--precision", "f32,int8"}, "leave --with and --precision out"},

@@ -28,10 +28,12 @@ CommandHelp Help() {
       "\n"
       "Reads the same pages twice and shows how the results differ: characters, tokens, and the\n"
       "model's numbers behind them. Two precisions of one model, f32 and int8 unless --precision\n"
-      "says otherwise, or two models. INPUT is named as for platen ocr. No outputs are written.\n"
+      "says otherwise, two kinds of its attention, or two models. INPUT is named as for platen\n"
+      "ocr. No outputs are written.\n"
       "\n"
       "  platen compare scans                          what int8 changes\n"
       "  platen compare scans --with other-model       two models\n"
+      "  platen compare scans --vision-attention f32,bf16-dot\n"
       "  platen compare scans --fail-above 0.5         as a test: exit code 1 above 0.5 %\n"
       "  platen compare scans --choose-groups          group sizes of the int8 weights for these "
       "pages\n",

@@ -30,9 +30,31 @@ void AddSides(OptionTable& table) {
                    .value_name = "LIST",
                    .group = group,
                    .help = "Arithmetic of the first and the second side, e.g. f32,int8; one name "
-                           "counts for both. auto is f32,int8, and with --with what platen ocr "
-                           "would take.",
+                           "counts for both. auto is f32,int8, and with --with or two kinds of "
+                           "attention what platen ocr would take.",
                    .choices = {"auto", "f32", "int8"}});
+  const OptionSpec attention = VisionAttentionOption(group);
+  table.push_back({.name = attention.name,
+                   .type = Type::kChoiceList,
+                   .default_value = attention.default_value,
+                   .value_name = "LIST",
+                   .group = group,
+                   .help = "Products of the image encoder's attention, of the first and the second "
+                           "side, e.g. f32,bf16-dot; one name counts for both.",
+                   .choices = attention.choices,
+                   .former_names = attention.former_names});
+}
+
+// The names of both sides in a list of one or two.
+struct TwoNames {
+  std::string a, b;
+};
+TwoNames NamesFrom(const Settings& settings, const std::string& option) {
+  const std::vector<std::string> names = settings.List(option);
+  if (names.size() > 2) {
+    throw Error(ErrorKind::kUsage, {"", "--" + option}, "takes one name or two");
+  }
+  return {names.front(), names.back()};
 }
 
 void AddReport(OptionTable& table) {
@@ -113,19 +135,22 @@ CompareSides SidesFrom(const Settings& settings) {
   }
   sides.a.model = LocateModel(settings.Text("model"));
   sides.b.model = two_models ? settings.Text("with") : sides.a.model;
-  const std::vector<std::string> names = settings.List("precision");
-  if (names.size() > 2) {
-    throw Error(ErrorKind::kUsage, {"", "--precision"}, "takes one name or two");
-  }
-  if (names[0] == "auto" && names.size() == 1 && !two_models) {
+  const TwoNames attention = NamesFrom(settings, "vision-attention");
+  sides.a.attention = VisionAttentionNamed(attention.a);
+  sides.b.attention = VisionAttentionNamed(attention.b);
+  const bool two_attentions = attention.a != attention.b;
+  const TwoNames precision = NamesFrom(settings, "precision");
+  if (settings.List("precision") == std::vector<std::string>{"auto"} && !two_models &&
+      !two_attentions) {
     sides.b.precision = Precision::kInt8;
   } else {
-    sides.a.precision = PrecisionNamed(names.front());
-    sides.b.precision = PrecisionNamed(names.back());
+    sides.a.precision = PrecisionNamed(precision.a);
+    sides.b.precision = PrecisionNamed(precision.b);
   }
-  if (!two_models && sides.a.precision == sides.b.precision) {
+  if (!two_models && !two_attentions && sides.a.precision == sides.b.precision) {
     throw Error(ErrorKind::kUsage, {"", "--precision"},
-                "both sides would be the same: name two, e.g. f32,int8, or a second model --with");
+                "both sides would be the same: name two, e.g. f32,int8, two of --vision-attention, "
+                "or a second model --with");
   }
   return sides;
 }

@@ -3,6 +3,7 @@
 
 #include "apps/platen/cli/option_table.h"
 #include "apps/platen/cli/settings.h"
+#include "model/families/vision_model.h"
 #include "model/ops/linear.h"
 
 namespace platen {
@@ -13,9 +14,11 @@ const OptionTable& CompareOptions();
 struct CompareSide {
   std::string model;  // folder
   Precision precision = Precision::kF32;
+  VisionAttention attention = VisionAttention::kF32;
 };
 
-// A and B as --model, --with and --precision name them. Throws Error(kUsage) if both are the same.
+// A and B as --model, --with, --precision and --vision-attention name them. Throws Error(kUsage) if
+// both are the same.
 struct CompareSides {
   CompareSide a, b;
 };

@@ -34,11 +34,13 @@ std::string Shortened(const PageComparison& page) {
 }
 
 std::string SideText(const char* letter, const SideReport& side) {
+  const std::string attention =
+      side.vision_attention == "f32" ? "" : ", attention " + side.vision_attention;
   return fmt::format(
-      "  {}  {:5} {}\n     loaded in {:.1f} s, weights {}; read in {:.2f} s, "
+      "  {}  {:5} {}{}\n     loaded in {:.1f} s, weights {}; read in {:.2f} s, "
       "{:.2f} core-seconds\n",
-      letter, side.precision, side.model, side.load_s, Mebibytes(side.weight_bytes), side.wall_s,
-      side.core_s);
+      letter, side.precision, side.model, attention, side.load_s, Mebibytes(side.weight_bytes),
+      side.wall_s, side.core_s);
 }
 
 std::string PageTable(const CompareReport& report, size_t worst) {
@@ -71,6 +73,7 @@ std::string LogitText(const ComparisonSummary& all) {
 Json ToJson(const SideReport& side) {
   return {{"model", ToValidUtf8(side.model)},
           {"precision", side.precision},
+          {"vision_attention", side.vision_attention},
           {"weight_bytes", side.weight_bytes},
           {"load_s", side.load_s},
           {"wall_s", side.wall_s},

@@ -36,11 +36,13 @@ Side LoadSide(const Settings& settings, const CompareSide& chosen, const Quantiz
   // Packed files hold the snapshot's own groups.
   const PackingOptions packing =
       plan == nullptr ? PackingFrom(settings, chosen.model, chosen.precision) : PackingOptions{};
-  side.model = std::make_unique<Model>(
-      std::move(snapshot), WithFastestSchedule(KernelsFrom(settings)), chosen.precision, packing);
+  side.model =
+      std::make_unique<Model>(std::move(snapshot), WithFastestSchedule(KernelsFrom(settings)),
+                              chosen.precision, packing, chosen.attention);
   side.reader = std::make_unique<PageReader>(*side.model, ReaderOptions(settings, *side.model));
   side.report.model = chosen.model;
   side.report.precision = PrecisionName(chosen.precision);
+  side.report.vision_attention = VisionAttentionName(chosen.attention);
   side.report.weight_bytes = side.model->modules().PackedBytes();
   side.report.load_s = SecondsSince(start_ns);
   return side;
