@@ -62,8 +62,8 @@ class PLATEN_API Reader {
 
   // Hands a document in and returns at once. Documents take turns page by page, so that a long one
   // does not make others wait. `on_page`, if given, gets each page as soon as it and those before
-  // it are read, from a thread of the reader: it must be short and must not throw or call the
-  // reader.
+  // it are read, from a thread of the reader, which does nothing else meanwhile: it must be short
+  // and must not wait for the reader. What it throws comes out of the ticket.
   Ticket Submit(const Input& input, const DocumentOptions& options = {},
                 std::function<void(const Page&)> on_page = nullptr);
 

@@ -148,6 +148,7 @@ struct Pending {
   std::promise<Document> promise;
   std::vector<PageResult> pages;
   std::function<void(const Page&)> on_page;
+  std::exception_ptr failure;  // what on_page threw
 };
 
 }  // namespace
@@ -208,7 +209,7 @@ struct Reader::Impl {
     request.on_page = [document](PageResult page) {
       // As `platen ocr` keeps it: numbers rounded, so that the bytes are the same.
       document->pages.push_back(PageFromJson(PageToJson(page)));
-      if (document->on_page) document->on_page(ToPage(document->pages.back()));
+      if (document->on_page && !document->failure) Show(*document);
     };
     request.on_done = [this, document](const std::string& error) { Finish(document, error); };
 
@@ -222,6 +223,15 @@ struct Reader::Impl {
     return ticket;
   }
 
+  // What the caller's function throws is the caller's: it comes out of the ticket.
+  static void Show(Pending& document) noexcept {
+    try {
+      document.on_page(ToPage(document.pages.back()));
+    } catch (...) {
+      document.failure = std::current_exception();
+    }
+  }
+
   static ReadLimits ToLimits(const DocumentOptions& options) {
     ReadLimits limits;
     limits.max_pixels = options.max_pixels;
@@ -233,6 +243,10 @@ struct Reader::Impl {
     {
       const std::lock_guard lock(mutex);
       pending.remove(document);
+    }
+    if (document->failure) {
+      document->promise.set_exception(document->failure);
+      return;
     }
     if (error.empty()) {
       document->promise.set_value(

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <stdexcept>
 #include <thread>
 
 namespace {
@@ -125,6 +126,14 @@ TEST(Library, PagesArriveInOrderWhileADocumentIsRead) {
       SharedReader().Read(Input::File(Source("tests/data/images/three_pages.tif")), options);
   ASSERT_EQ(second.pages().size(), 1U);
   EXPECT_EQ(second.pages()[0].number, 2);
+}
+
+TEST(Library, WhatTheCallersFunctionThrowsComesOutOfItsTicketAlone) {
+  platen::Ticket broken =
+      SharedReader().Submit(Input::File(Source("tests/data/images/three_pages.tif")), {},
+                            [](const platen::Page&) { throw std::domain_error("mine"); });
+  EXPECT_THROW(broken.document.get(), std::domain_error);
+  EXPECT_NE(SharedReader().Read(Input::File(Sample("pages/phototest.tif"))).As(Format::kText), "");
 }
 
 TEST(Library, WhatCannotBeReadSaysWhy) {
