@@ -50,23 +50,6 @@ int64_t Effective(int group, int64_t depth) {
 
 }  // namespace
 
-std::string KindOf(const std::string& linear) {
-  std::string kind;
-  for (size_t i = 0; i < linear.size();) {
-    size_t end = i;
-    while (end < linear.size() && std::isdigit(static_cast<unsigned char>(linear[end]))) ++end;
-    const bool whole =
-        end > i && (i == 0 || linear[i - 1] == '.') && (end == linear.size() || linear[end] == '.');
-    if (whole) {
-      kind += '*';
-      i = end;
-    } else {
-      kind += linear[i++];
-    }
-  }
-  return kind;
-}
-
 ActivationSamples::ActivationSamples(const Model& model)
     : model_(model), vision_workspace_(RequireVision(model).MakeWorkspace()), forced_(model) {
   for (const Module& module : model.modules().modules()) {
@@ -125,7 +108,7 @@ void AddErrors(const Model& f32, const Model& int8, const ActivationSamples& sam
     const Linear& linear = *exact[i].linear();
     const ConstMatView x = samples.Rows(linear);
     if (x.rows == 0) continue;
-    const std::string kind = KindOf(exact[i].name);
+    const std::string kind = PatternOf(exact[i].name);
     if (first && !worst.contains(kind)) kinds.push_back({kind, linear.depth(), {}, 0});
     double& error = worst[kind];
     error = std::max(error, RelativeError(f32.kernels(), linear, *quantised[i].linear(), x));

@@ -23,10 +23,6 @@ namespace platen {
 // Candidates in ascending order; the last one is the whole depth.
 inline constexpr int kGroupCandidates[] = {64, 128, 256, 512, WeightFormat::kWholeDepth};
 
-// "model.visual.blocks.3.attn.qkv" -> "model.visual.blocks.*.attn.qkv": linears that share a
-// group size.
-std::string KindOf(const std::string& linear);
-
 // Inputs of every linear, gathered from pages read in f32. Memory is bounded: a fixed number of
 // rows for each linear, thinned out evenly over all that come.
 class ActivationSamples {

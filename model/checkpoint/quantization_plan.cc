@@ -1,5 +1,7 @@
 #include "model/checkpoint/quantization_plan.h"
 
+#include <algorithm>
+#include <cctype>
 #include <vector>
 
 #include "model/support/edit_distance.h"
@@ -58,6 +60,21 @@ int QuantizationPlan::GroupOf(const std::string& linear) const {
     if (MatchesPattern(pattern, linear)) return group;
   }
   return group_;
+}
+
+std::string PatternOf(const std::string& name) {
+  std::string out;
+  for (size_t begin = 0; begin <= name.size();) {
+    const size_t end = std::min(name.find('.', begin), name.size());
+    const std::string part = name.substr(begin, end - begin);
+    const bool number = !part.empty() && std::all_of(part.begin(), part.end(), [](unsigned char c) {
+      return std::isdigit(c) != 0;
+    });
+    if (begin > 0) out += '.';
+    out += number ? "*" : part;
+    begin = end + 1;
+  }
+  return out;
 }
 
 }  // namespace platen

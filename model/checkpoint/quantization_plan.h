@@ -39,6 +39,9 @@ class QuantizationPlan {
   std::map<std::string, int> groups_;  // by pattern
 };
 
+// The pattern of a name and its like in other layers: numbers between dots become *.
+std::string PatternOf(const std::string& name);
+
 // `name` matches `pattern`, in which * stands for any number of characters but a dot.
 bool MatchesPattern(const std::string& pattern, const std::string& name);
 

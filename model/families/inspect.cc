@@ -22,22 +22,6 @@ auto Attempt(std::vector<Error>& problems, Part part) -> std::optional<decltype(
   }
 }
 
-// "a.12.b" -> "a.*.b".
-std::string FamilyPattern(const std::string& name) {
-  std::string out;
-  for (size_t begin = 0; begin <= name.size();) {
-    const size_t end = std::min(name.find('.', begin), name.size());
-    const std::string part = name.substr(begin, end - begin);
-    const bool number = !part.empty() && std::all_of(part.begin(), part.end(), [](unsigned char c) {
-      return std::isdigit(c) != 0;
-    });
-    if (begin > 0) out += '.';
-    out += number ? "*" : part;
-    begin = end + 1;
-  }
-  return out;
-}
-
 void AddToGroup(const std::string& group_name, const StoredTensor& tensor,
                 std::vector<TensorGroup>& groups) {
   auto group = std::find_if(groups.begin(), groups.end(),
@@ -48,11 +32,10 @@ void AddToGroup(const std::string& group_name, const StoredTensor& tensor,
   group->parameters += tensor.num_elements();
   group->bytes += static_cast<int64_t>(tensor.bytes.size());
 
-  const std::string pattern = FamilyPattern(tensor.name);
+  const std::string pattern = PatternOf(tensor.name);
   auto family =
       std::find_if(group->families.begin(), group->families.end(), [&](const TensorFamily& f) {
-        return FamilyPattern(f.name) == pattern && f.dtype == tensor.dtype &&
-               f.shape == tensor.shape;
+        return PatternOf(f.name) == pattern && f.dtype == tensor.dtype && f.shape == tensor.shape;
       });
   if (family == group->families.end()) {
     group->families.push_back(

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "model/families/inspect.h"
+#include "model/support/display_text.h"
 #include "model/support/grouped.h"
 
 namespace platen {
@@ -32,15 +33,6 @@ const char* CopyText(StoredCopy copy) {
       return "DIFFERENT from the shared table";
   }
   return "";
-}
-
-std::string Joined(const std::vector<std::string>& words, const std::string& if_empty) {
-  std::string out;
-  for (const std::string& word : words) {
-    if (!out.empty()) out += ", ";
-    out += word;
-  }
-  return out.empty() ? if_empty : out;
 }
 
 // "  label                value".
@@ -74,8 +66,9 @@ void FormatReading(const ReadingConfig& reading, std::ostream& out) {
                          : "not read",
                out);
   }
-  FormatFact("trained on scripts", Joined(reading.scripts, "not stated"), out);
-  FormatFact("trained on tasks", Joined(reading.tasks, "all"), out);
+  FormatFact("trained on scripts", reading.scripts.empty() ? "not stated" : Joined(reading.scripts),
+             out);
+  FormatFact("trained on tasks", reading.tasks.empty() ? "all" : Joined(reading.tasks), out);
 }
 
 void FormatQuantization(const QuantizationPlan& plan, std::ostream& out) {

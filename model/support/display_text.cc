@@ -83,4 +83,10 @@ std::string QuotedText(std::string_view text) {
   return out + "\"";
 }
 
+std::string Joined(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+
 }  // namespace platen

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace platen {
 
@@ -17,5 +18,8 @@ std::string Printable(std::string_view message);
 // UTF-8 in double quotes for one line of output: quotes and backslashes are escaped, a line break
 // becomes \n, other control characters of ASCII become \xNN.
 std::string QuotedText(std::string_view text);
+
+// "a, b, c".
+std::string Joined(const std::vector<std::string>& names);
 
 }  // namespace platen

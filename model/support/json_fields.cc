@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "model/support/display_text.h"
 #include "model/support/edit_distance.h"
 #include "model/support/error.h"
 #include "model/support/mapped_file.h"
@@ -20,13 +21,6 @@ std::string Reason(const std::string& text) {
   if (colon != std::string::npos) return "not valid JSON: " + text.substr(colon + 2);
   const size_t bracket = text.find("] ");
   return "not valid JSON: " + (bracket == std::string::npos ? text : text.substr(bracket + 2));
-}
-
-// "a, b, c".
-std::string Joined(const std::vector<std::string>& names) {
-  std::string out;
-  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
-  return out;
 }
 
 // Builds the value while it is parsed and refuses what the library's own builder would let pass:

@@ -12,10 +12,11 @@ namespace platen {
 namespace {
 
 TEST(KindOfTest, LayersOfOneKindShareAName) {
-  EXPECT_EQ(KindOf("model.visual.blocks.13.mlp.down_proj"), "model.visual.blocks.*.mlp.down_proj");
-  EXPECT_EQ(KindOf("lm_head"), "lm_head");
-  EXPECT_EQ(KindOf("a.b2.3x.4"), "a.b2.3x.*");
-  EXPECT_EQ(KindOf("7.a"), "*.a");
+  EXPECT_EQ(PatternOf("model.visual.blocks.13.mlp.down_proj"),
+            "model.visual.blocks.*.mlp.down_proj");
+  EXPECT_EQ(PatternOf("lm_head"), "lm_head");
+  EXPECT_EQ(PatternOf("a.b2.3x.4"), "a.b2.3x.*");
+  EXPECT_EQ(PatternOf("7.a"), "*.a");
 }
 
 // Errors that add `added` to a smallest of 1 %.
