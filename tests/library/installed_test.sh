@@ -12,7 +12,7 @@ mv "$work/first" "$work/platen"  # an installation can be moved
 libdir=$(dirname "$(find "$work/platen" -name libplaten.so)")
 
 echo "== find_package"
-cmake -S "$source/docs/examples/read_documents" -B "$work/build" \
+cmake -G Ninja -S "$source/docs/examples/read_documents" -B "$work/build" \
   -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$work/platen" > "$work/cmake.log"
 cmake --build "$work/build" >> "$work/cmake.log"
 "$work/build/read_documents" "$page" > "$work/library.txt"
