@@ -360,7 +360,7 @@ void Engine::Impl::AcceptAll(std::span<const Proposal> proposals) {
 Round Engine::Impl::Accept(const Proposal& p, std::span<const SampledToken> chosen,
                            ConstMatView hidden) {
   Sequence& s = *p.sequence;
-  const int accepted = CountAccepted(p.drafts, chosen);
+  const int accepted = CountAccepted(options.acceptance, p.drafts, chosen);
   Round round;
   if (options.instruments.on_round) {
     const int64_t rope_position = s.cache_len + s.prompt.rope_delta;

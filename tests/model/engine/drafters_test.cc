@@ -147,7 +147,8 @@ TEST_F(Drafters, OneThatFailsAtAnyCallEndsDraftingThereAndChangesNothing) {
 TEST(Acceptance, KeepsTheLongestPrefixTheTargetAgreesWith) {
   const std::vector<SampledToken> target = {{5, 1.0F}, {6, 1.0F}, {7, 1.0F}};
   const auto count = [&](std::vector<TokenId> drafts) {
-    return CountAccepted(drafts, std::span(target).first(drafts.size() + 1));
+    return CountAccepted(AcceptanceRule::kGreedy, drafts,
+                         std::span(target).first(drafts.size() + 1));
   };
   EXPECT_EQ(count({}), 0);
   EXPECT_EQ(count({5}), 1);

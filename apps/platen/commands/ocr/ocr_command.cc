@@ -128,6 +128,7 @@ LoadedModel LoadModel(const Settings& settings, int64_t kv_cache_bytes) {
   EngineOptions options;
   options.draft_length = static_cast<int>(settings.Integer("draft-length"));
   options.drafters = DraftersFrom(settings, *loaded.model);
+  options.acceptance = AcceptanceRule::kGreedy;  // the only choice of --acceptance
   options.adaptive_drafts = settings.Text("draft-policy") == "adaptive";
   options.kv_cache_bytes = kv_cache_bytes;
   loaded.engine = std::make_unique<Engine>(*loaded.model, options);

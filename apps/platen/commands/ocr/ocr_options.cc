@@ -3,6 +3,7 @@
 #include "apps/platen/cli/command_line.h"
 #include "apps/platen/cli/model_options.h"
 #include "apps/platen/cli/packed_options.h"
+#include "model/engine/acceptance.h"
 #include "stages/formats/document_writer.h"
 
 namespace platen {
@@ -144,16 +145,26 @@ void AddModel(OptionTable& table) {
                    .min = 0,
                    .max = 8,
                    .changes_results = OptionSpec::kNo});
-  table.push_back({.name = "drafters",
-                   .type = Type::kChoice,
-                   .default_value = "auto",
-                   .value_name = "NAME",
-                   .group = group,
-                   .help =
-                       "Who guesses tokens ahead: mtp, the model's own draft layer; none. auto: mtp "
-                       "where the model has one. Changes the speed, never the text.",
-                   .choices = {"auto", "mtp", "none"},
-                   .changes_results = OptionSpec::kNo});
+  table.push_back(
+      {.name = "drafters",
+       .type = Type::kChoice,
+       .default_value = "auto",
+       .value_name = "NAME",
+       .group = group,
+       .help = "Who guesses tokens ahead: mtp, the model's own draft layer; none. auto: mtp "
+               "where the model has one. Changes the speed, never the text.",
+       .choices = {"auto", "mtp", "none"},
+       .changes_results = OptionSpec::kNo});
+  table.push_back(
+      {.name = "acceptance",
+       .type = Type::kChoice,
+       .default_value = AcceptanceRuleName(AcceptanceRule::kGreedy),
+       .value_name = "RULE",
+       .group = group,
+       .help = "When a drafted token is kept. greedy, the only rule so far: when it is what "
+               "the model chooses itself, so that the text is that of plain decoding.",
+       .choices = {AcceptanceRuleName(AcceptanceRule::kGreedy)},
+       .changes_results = OptionSpec::kNo});
   table.push_back({.name = "draft-policy",
                    .type = Type::kChoice,
                    .default_value = "adaptive",
