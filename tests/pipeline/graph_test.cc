@@ -201,6 +201,17 @@ TEST(RecognitionStagesTest, AFullCacheStopsPrefillUntilBlocksAreFreed) {
   EXPECT_EQ(prefill.OnTick().size(), 1U);
 }
 
+TEST(GraphTest, WhatIsAskedOfTheRunIsAskedOfEveryDocument) {
+  const TempFolder folder;
+  folder.Write("in/a.tif", "p");
+  FakeRun run(folder);
+  run.options.pipeline.reading.prompts = {{"table", "Table:"}};
+  run.options.source.read.task = "table";
+  run.Go();
+  EXPECT_NE(Outputs(folder / "out").at("in/a.tif.json").find("\"label\": \"table\""),
+            std::string::npos);
+}
+
 TEST(GraphTest, ARegionThatFailsLeavesTheOthersOfItsPage) {
   const TempFolder folder;
   folder.Write("in/a.tif", "P");
