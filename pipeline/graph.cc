@@ -26,9 +26,9 @@ struct PageMail {
   Mail kind = Mail::kTick;
   PageSlot* page = nullptr;
 };
-struct RegionMail {
+struct CropMail {
   Mail kind = Mail::kTick;
-  PageCrop* region = nullptr;
+  PageCrop* crop = nullptr;
 };
 // What the pixel gate receives: a page that wants in, or pixels that another has given back.
 struct GateMail {
@@ -173,7 +173,7 @@ void RunGraph(const GraphStages& stages, const GraphLimits& limits) {
       },
       kPreprocessPriority);
 
-  using VisionNode = flow::multifunction_node<PageMail, std::tuple<RegionMail, PageMail>>;
+  using VisionNode = flow::multifunction_node<PageMail, std::tuple<CropMail, PageMail>>;
   VisionNode vision_encode(
       g, flow::serial,
       [&](const PageMail& mail, VisionNode::output_ports_type& out) {
@@ -181,39 +181,41 @@ void RunGraph(const GraphStages& stages, const GraphLimits& limits) {
           if (mail.kind == Mail::kArrival) {
             stages.vision.Add(*mail.page);
           } else {
-            for (PageCrop* r : stages.vision.OnTick())
-              std::get<0>(out).try_put({Mail::kArrival, r});
+            for (PageCrop* crop : stages.vision.OnTick()) {
+              std::get<0>(out).try_put({Mail::kArrival, crop});
+            }
           }
           if (stages.vision.MustTick()) std::get<1>(out).try_put({Mail::kTick});
         });
       },
       kVisionPriority);
 
-  using PrefillNode = flow::multifunction_node<RegionMail, std::tuple<RegionMail, RegionMail>>;
+  using PrefillNode = flow::multifunction_node<CropMail, std::tuple<CropMail, CropMail>>;
   PrefillNode prefill(
       g, flow::serial,
-      [&](const RegionMail& mail, PrefillNode::output_ports_type& out) {
+      [&](const CropMail& mail, PrefillNode::output_ports_type& out) {
         stop.Guard([&] {
           if (mail.kind == Mail::kArrival) {
-            stages.prefill.Add(*mail.region);
+            stages.prefill.Add(*mail.crop);
           } else if (mail.kind == Mail::kBlocksFreed) {
             stages.prefill.OnBlocksFreed();
           } else {
-            for (PageCrop* r : stages.prefill.OnTick())
-              std::get<0>(out).try_put({Mail::kArrival, r});
+            for (PageCrop* crop : stages.prefill.OnTick()) {
+              std::get<0>(out).try_put({Mail::kArrival, crop});
+            }
           }
           if (stages.prefill.MustTick()) std::get<1>(out).try_put({Mail::kTick});
         });
       },
       kPrefillPriority);
 
-  using DecodeNode = flow::multifunction_node<RegionMail, std::tuple<Page, RegionMail, RegionMail>>;
+  using DecodeNode = flow::multifunction_node<CropMail, std::tuple<Page, CropMail, CropMail>>;
   DecodeNode speculative_decode(
       g, flow::serial,
-      [&](const RegionMail& mail, DecodeNode::output_ports_type& out) {
+      [&](const CropMail& mail, DecodeNode::output_ports_type& out) {
         stop.Guard([&] {
           if (mail.kind == Mail::kArrival) {
-            if (Page page = stages.decode.Add(*mail.region)) std::get<0>(out).try_put(page);
+            if (Page page = stages.decode.Add(*mail.crop)) std::get<0>(out).try_put(page);
           } else {
             const DecodeStage::Round round = stages.decode.OnTick();
             for (Page page : round.finished_pages) std::get<0>(out).try_put(page);

@@ -11,11 +11,11 @@
 namespace platen {
 
 struct PipelineOptions {
-  ReadingConfig reading;    // what the model was trained to read
-  int threads = 1;          // that work on the run; the caller's is one of them
-  int slots = 4;            // pages in memory
-  int64_t pixels = 4 * kPixelsOfASlot;       // of them, decoded: a page that is larger than a slot's share takes
-                            // the room of several
+  ReadingConfig reading;                // what the model was trained to read
+  int threads = 1;                      // that work on the run; the caller's is one of them
+  int slots = 4;                        // pages in memory
+  int64_t pixels = 4 * kPixelsOfASlot;  // of them, decoded: a page that is larger than a slot's
+                                        // share takes the room of several
   int patch_budget = 2400;  // rows of a vision batch
   int row_budget = 2400;    // rows of a prefill batch
 };

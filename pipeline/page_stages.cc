@@ -30,11 +30,7 @@ bool MustBeRead(PageSlot& page) {
 
 PageTools ToolsWith(const LayoutDetector& detector) {
   PageTools tools;
-  tools.segment = [&detector](Image& page) {
-    PageLayout layout = detector.Detect(page);
-    if (layout.rotation != 0) page = RotatePage(page, layout.rotation);
-    return layout;
-  };
+  tools.segment = [&detector](Image& page) { return DetectUpright(detector, page); };
   return tools;
 }
 

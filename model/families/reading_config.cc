@@ -88,10 +88,7 @@ std::optional<std::string> TaskOf(RegionKind kind) {
 
 TextSyntax ReadSyntax(const JsonObject& entry) {
   const std::string name = entry.String("syntax", 16);
-  for (const TextSyntax value :
-       {TextSyntax::kPlain, TextSyntax::kMarkdown, TextSyntax::kHtml, TextSyntax::kLatex}) {
-    if (name == SyntaxName(value)) return value;
-  }
+  if (const std::optional<TextSyntax> syntax = FindSyntax(name)) return *syntax;
   entry.Fail("syntax", "must be plain, markdown, html or latex, not " + JsonExcerpt(name));
 }
 
@@ -157,6 +154,14 @@ const char* SyntaxName(TextSyntax syntax) {
       return "latex";
   }
   return "";
+}
+
+std::optional<TextSyntax> FindSyntax(std::string_view name) {
+  for (const TextSyntax syntax :
+       {TextSyntax::kPlain, TextSyntax::kMarkdown, TextSyntax::kHtml, TextSyntax::kLatex}) {
+    if (name == SyntaxName(syntax)) return syntax;
+  }
+  return std::nullopt;
 }
 
 void SetStandardKinds(ReadingConfig& config) {

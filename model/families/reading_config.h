@@ -51,6 +51,7 @@ struct ReadingConfig {
 // "line", "block" or "page", and "plain", "markdown", "html" or "latex", as in platen.json.
 const char* GranularityName(Granularity granularity);
 const char* SyntaxName(TextSyntax syntax);
+std::optional<TextSyntax> FindSyntax(std::string_view name);
 
 // `kinds` of a configuration whose prompts and tasks are known: tables and formulas as a whole by
 // their own prompts, figures and charts not at all, everything else by the prompt of "text".

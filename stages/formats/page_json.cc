@@ -127,11 +127,12 @@ Json ToJson(const PageResult& page, Detail detail) {
 }
 
 // Read from text that anybody may have written: a fraction or a number beyond int is refused.
-int IntFrom(const Json& json, const char* key) {
-  const Json& value = json.at(key);
-  if (!value.is_number_integer() || value.get<int64_t>() < INT_MIN ||
+int IntFrom(const Json& value, const char* field, int64_t least = INT_MIN) {
+  if (!value.is_number_integer() || value.get<int64_t>() < least ||
       value.get<int64_t>() > INT_MAX) {
-    throw Error(ErrorKind::kEnvironment, {"", key}, "is no whole number of 32 bits");
+    throw Error(
+        ErrorKind::kEnvironment, {"", field},
+        "is no whole number from " + std::to_string(least) + " to " + std::to_string(INT_MAX));
   }
   return value.get<int>();
 }
@@ -144,7 +145,7 @@ ResultBox BoxFrom(const Json& json) {
 template <typename T>
 void ReadReading(const Json& json, T& item) {
   item.text = json.at("text").get<std::string>();
-  item.confidence.tokens = IntFrom(json, "tokens");
+  item.confidence.tokens = IntFrom(json.at("tokens"), "tokens");
   if (json.contains("confidence")) {
     item.confidence.mean = json["confidence"].at("mean").get<double>();
     item.confidence.min = json["confidence"].at("min").get<double>();
@@ -161,20 +162,14 @@ void ReadPoints(const Json& json, std::array<ResultPoint, kPoints>& points) {
   }
 }
 
-int IntFrom(const Json& value) {
-  if (!value.is_number_integer() || value.get<int64_t>() < 0 || value.get<int64_t>() > INT_MAX) {
-    throw Error(ErrorKind::kEnvironment, {"", "page result"}, "a place in a text is no number");
-  }
-  return value.get<int>();
-}
-
 // Pages kept by earlier versions have no tokens and words.
 template <typename T>
 void ReadTokens(const Json& json, T& item) {
   if (!json.contains("token_probabilities")) return;
   const Json& tokens = json["token_probabilities"];
   for (size_t i = 0; i + 1 < tokens.size(); i += 2) {
-    const TokenResult token = {IntFrom(tokens.at(i)), tokens.at(i + 1).get<double>()};
+    const TokenResult token = {IntFrom(tokens.at(i), "token_probabilities", 0),
+                               tokens.at(i + 1).get<double>()};
     if (static_cast<size_t>(token.end) > item.text.size()) {
       throw Error(ErrorKind::kEnvironment, {"", "token_probabilities"},
                   "a token ends beyond its text");
@@ -185,8 +180,8 @@ void ReadTokens(const Json& json, T& item) {
 
 WordResult WordFrom(const Json& json, size_t text_bytes) {
   WordResult word;
-  word.begin = IntFrom(json.at("begin"));
-  word.end = IntFrom(json.at("end"));
+  word.begin = IntFrom(json.at("begin"), "words", 0);
+  word.end = IntFrom(json.at("end"), "words", 0);
   if (word.begin > word.end || static_cast<size_t>(word.end) > text_bytes) {
     throw Error(ErrorKind::kEnvironment, {"", "words"}, "a word lies beyond its text");
   }
@@ -214,11 +209,7 @@ RegionKind KindFrom(const Json& json) {
 }
 
 TextSyntax SyntaxFrom(const Json& json) {
-  const auto& name = json.get_ref<const std::string&>();
-  for (const TextSyntax syntax :
-       {TextSyntax::kPlain, TextSyntax::kMarkdown, TextSyntax::kHtml, TextSyntax::kLatex}) {
-    if (name == SyntaxName(syntax)) return syntax;
-  }
+  if (const auto syntax = FindSyntax(json.get_ref<const std::string&>())) return *syntax;
   throw Error(ErrorKind::kEnvironment, {"", "syntax"}, "is no syntax of text");
 }
 
@@ -246,15 +237,15 @@ Doubt DoubtFrom(const Json& json) {
 
 PageResult PageFrom(const Json& json) {
   PageResult page;
-  page.page = IntFrom(json, "page");
+  page.page = IntFrom(json.at("page"), "page");
   page.error = json.value("error", std::string());
-  page.width = IntFrom(json, "width");
-  page.height = IntFrom(json, "height");
+  page.width = IntFrom(json.at("width"), "width");
+  page.height = IntFrom(json.at("height"), "height");
   if (json.contains("dpi")) {
     page.dpi_x = json["dpi"].at(0).get<double>();
     page.dpi_y = json["dpi"].at(1).get<double>();
   }
-  page.rotation = IntFrom(json, "rotation");
+  page.rotation = IntFrom(json.at("rotation"), "rotation");
   page.skew_degrees = json.at("skew_degrees").get<double>();
   page.warnings = json.value("warnings", std::vector<std::string>{});
   if (json.contains("doubts")) {  // not by value(): copies of deep nesting exhaust the stack

@@ -9,6 +9,7 @@
 
 #include "stages/layout/line_pieces.h"
 #include "stages/layout/page_warp.h"
+#include "stages/layout/regions.h"
 
 namespace platen {
 namespace {
@@ -221,22 +222,14 @@ class Cropper {
   Crop Block(const LayoutRegion& region) const {
     const double angle = layout_.skew_degrees * std::numbers::pi / 180;
     const cv::Point2d along(std::cos(angle), std::sin(angle)), down(-along.y, along.x);
-    double x0 = 1e9, y0 = 1e9, x1 = -1e9, y1 = -1e9;
-    for (const LayoutLine& line : region.lines) {
-      for (const PointF& p : line.quad) {
-        x0 = std::min(x0, At(p).dot(along));
-        x1 = std::max(x1, At(p).dot(along));
-        y0 = std::min(y0, At(p).dot(down));
-        y1 = std::max(y1, At(p).dot(down));
-      }
-    }
+    const Extent extent = ExtentAlong(region.lines, static_cast<double>(layout_.skew_degrees));
     const double pad = kBlockMargin * layout_.letter_height;
-    const cv::Point2d origin = along * (x0 - pad) + down * (y0 - pad);
+    const cv::Point2d origin = along * (extent.x0 - pad) + down * (extent.y0 - pad);
     const CropFrame frame = {origin, along * region_unit_, down * region_unit_};
     const auto size = [&](double length) {
       return std::max(1, static_cast<int>(std::ceil((length + 2 * pad) / region_unit_)));
     };
-    const cv::Size crop_size(size(x1 - x0), size(y1 - y0));
+    const cv::Size crop_size(size(extent.x1 - extent.x0), size(extent.y1 - extent.y0));
     Crop crop;
     crop.image = ToImage(WarpCrop(pixels_, frame, crop_size));
     crop.origin.quad = QuadOf(frame, 0, 0, crop_size.width, crop_size.height);

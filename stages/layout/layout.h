@@ -79,4 +79,7 @@ void KeepOpenCvSingleThreaded();
 // The page turned clockwise by 0, 90, 180 or 270 degrees.
 Image RotatePage(const Image& page, int degrees_clockwise);
 
+// The layout of `page`, which is turned upright.
+PageLayout DetectUpright(const LayoutDetector& detector, Image& page);
+
 }  // namespace platen

@@ -48,28 +48,36 @@ void PutInReadingOrder(double letter_height, std::vector<LayoutRegion>& regions)
 
 }  // namespace
 
+Extent ExtentAlong(const std::vector<LayoutLine>& lines, double degrees) {
+  const double angle = degrees * std::numbers::pi / 180;
+  const double ax = std::cos(angle), ay = std::sin(angle);
+  Extent extent = {1e9, 1e9, -1e9, -1e9};
+  for (const LayoutLine& line : lines) {
+    for (const PointF& p : line.quad) {
+      const double x = static_cast<double>(p.x), y = static_cast<double>(p.y);
+      const double along = x * ax + y * ay, down = y * ax - x * ay;
+      extent = {std::min(extent.x0, along), std::min(extent.y0, down), std::max(extent.x1, along),
+                std::max(extent.y1, down)};
+    }
+  }
+  return extent;
+}
+
 LayoutRegion RegionOfLines(std::vector<LayoutLine> lines, double skew_degrees) {
   LayoutRegion region;
-  const double angle = skew_degrees * std::numbers::pi / 180;
-  const double ax = std::cos(angle), ay = std::sin(angle);
-  double x0 = 1e9, y0 = 1e9, x1 = -1e9, y1 = -1e9;  // along the lines and across them
   region.box = lines.front().box;
   for (const LayoutLine& line : lines) {
     region.box = {std::min(region.box.x0, line.box.x0), std::min(region.box.y0, line.box.y0),
                   std::max(region.box.x1, line.box.x1), std::max(region.box.y1, line.box.y1)};
-    for (const PointF& p : line.quad) {
-      const double x = static_cast<double>(p.x), y = static_cast<double>(p.y);
-      x0 = std::min(x0, x * ax + y * ay);
-      x1 = std::max(x1, x * ax + y * ay);
-      y0 = std::min(y0, y * ax - x * ay);
-      y1 = std::max(y1, y * ax - x * ay);
-    }
   }
+  const double angle = skew_degrees * std::numbers::pi / 180;
+  const double ax = std::cos(angle), ay = std::sin(angle);
   const auto corner = [&](double along, double across) {
     return PointF{static_cast<float>(along * ax - across * ay),
                   static_cast<float>(along * ay + across * ax)};
   };
-  region.quad = {corner(x0, y0), corner(x1, y0), corner(x1, y1), corner(x0, y1)};
+  const Extent e = ExtentAlong(lines, skew_degrees);
+  region.quad = {corner(e.x0, e.y0), corner(e.x1, e.y0), corner(e.x1, e.y1), corner(e.x0, e.y1)};
   region.lines = std::move(lines);
   return region;
 }

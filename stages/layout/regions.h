@@ -8,6 +8,13 @@
 
 namespace platen {
 
+// How far lines reach along a direction and across it: x along, y down from it, about the page's
+// origin. `lines` is not empty.
+struct Extent {
+  double x0 = 0, y0 = 0, x1 = 0, y1 = 0;
+};
+Extent ExtentAlong(const std::vector<LayoutLine>& lines, double degrees);
+
 // A region around lines: its outline runs along the page's skew. `lines` is not empty.
 LayoutRegion RegionOfLines(std::vector<LayoutLine> lines, double skew_degrees);
 

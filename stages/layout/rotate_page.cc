@@ -20,4 +20,10 @@ Image RotatePage(const Image& page, int degrees_clockwise) {
   return turned;
 }
 
+PageLayout DetectUpright(const LayoutDetector& detector, Image& page) {
+  PageLayout layout = detector.Detect(page);
+  if (layout.rotation != 0) page = RotatePage(page, layout.rotation);
+  return layout;
+}
+
 }  // namespace platen

@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "model/support/error.h"
+#include "model/support/folder.h"
 #include "stages/readers/pixels.h"
 
 namespace platen {
@@ -15,36 +15,20 @@ namespace {
 
 constexpr const char* kName = "document in memory";
 
-[[noreturn]] void ThrowNoMemory() {
-  throw Error(ErrorKind::kEnvironment, {kName, ""},
-              std::string("cannot be kept in memory: ") + std::strerror(errno));
-}
-
 // Bytes under a path that this process and its children can open.
 class MemoryFile {
  public:
   explicit MemoryFile(std::span<const uint8_t> bytes) : fd_(::memfd_create("platen", MFD_CLOEXEC)) {
-    if (fd_ < 0) ThrowNoMemory();
-    while (!bytes.empty()) {
-      const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) {
-        ::close(fd_);
-        ThrowNoMemory();
-      }
-      bytes = bytes.subspan(static_cast<size_t>(written));
-    }
+    if (fd_.get() < 0) ThrowFileError(kName, "be kept in memory", errno);
+    WriteAll(fd_.get(), {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, kName);
   }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  ~MemoryFile() { ::close(fd_); }
 
   std::string path() const {
-    return "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(fd_);
+    return "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(fd_.get());
   }
 
  private:
-  int fd_;
+  UniqueFd fd_;
 };
 
 // Errors that name the document, not the path behind it.

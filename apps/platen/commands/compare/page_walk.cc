@@ -47,8 +47,7 @@ void PageWalk::VisitDocument(const InputDocument& document, const Visit& visit,
     Guarded(
         [&] {
           Image page = reader->ReadPage(number - 1).image;
-          const PageLayout layout = detector_->Detect(page);
-          if (layout.rotation != 0) page = RotatePage(page, layout.rotation);
+          const PageLayout layout = DetectUpright(*detector_, page);
           visit({document, number, page, layout});
         },
         [&](const Error& error) { fail(document, number, error); });
