@@ -10,7 +10,17 @@
 #include <stdexcept>
 #include <thread>
 
+#ifdef __SANITIZE_THREAD__
+#include <opencv2/core/utility.hpp>
+#endif
+
 namespace {
+
+// ThreadSanitizer cannot see how OpenCV's own threads synchronise. The library leaves them as they
+// are, because they belong to its process.
+#ifdef __SANITIZE_THREAD__
+const bool kOneOpenCvThread = (cv::setNumThreads(1), true);
+#endif
 
 using platen::Document;
 using platen::Exception;
