@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "model/support/attempt.h"
 #include "model/support/error.h"
-#include "pipeline/attempt.h"
 
 namespace platen {
 

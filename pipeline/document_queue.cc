@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "pipeline/attempt.h"
+#include "model/support/attempt.h"
 
 namespace platen {
 

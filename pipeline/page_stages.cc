@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "model/support/attempt.h"
 #include "model/support/display_text.h"
-#include "pipeline/attempt.h"
 #include "stages/crop_request.h"
 #include "stages/doubts.h"
 #include "stages/layout/ink.h"

@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "model/support/attempt.h"
 #include "model/support/display_text.h"
-#include "pipeline/attempt.h"
 
 namespace platen {
 namespace {

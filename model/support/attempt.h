@@ -1,4 +1,4 @@
-// What goes wrong with one page or region stays with it.
+// What goes wrong with one thing among many stays with it.
 #pragma once
 
 #include <exception>
