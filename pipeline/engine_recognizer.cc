@@ -42,7 +42,7 @@ std::unique_ptr<CropSequence> EngineRecognizer::Prepare(const Image& crop,
   auto prepared = std::make_unique<EngineCropSequence>(engine_);
   prepared->patches = request.images.front().grid.num_patches();
   prepared->sequence = engine_.Prepare(std::move(request));
-  prepared->prompt_rows = static_cast<int>(prepared->sequence->prompt_len());
+  prepared->prefill_rows = static_cast<int>(prepared->sequence->num_prefill_rows());
   return prepared;
 }
 
@@ -84,6 +84,17 @@ std::vector<std::unique_ptr<CropSequence>> EngineRecognizer::Step() {
   finished.reserve(live_.size());  // what the engine hands out must arrive
   for (auto& sequence : engine_.Step()) finished.push_back(TakeBack(std::move(sequence)));
   return finished;
+}
+
+std::vector<std::unique_ptr<CropSequence>> EngineRecognizer::TakePreempted() {
+  std::vector<std::unique_ptr<CropSequence>> crops;
+  std::vector<std::unique_ptr<Sequence>> preempted = engine_.TakePreempted();
+  crops.reserve(preempted.size());
+  for (auto& sequence : preempted) {
+    crops.push_back(TakeBack(std::move(sequence)));
+    crops.back()->prefill_rows = static_cast<int>(Cast(*crops.back()).sequence->num_prefill_rows());
+  }
+  return crops;
 }
 
 std::vector<std::unique_ptr<CropSequence>> EngineRecognizer::Abandon() {

@@ -27,6 +27,7 @@ class EngineRecognizer : public Recognizer {
   void Prefill(std::span<CropSequence* const> crops) override;
   void Submit(std::unique_ptr<CropSequence> crop) override;
   std::vector<std::unique_ptr<CropSequence>> Step() override;
+  std::vector<std::unique_ptr<CropSequence>> TakePreempted() override;
   std::vector<std::unique_ptr<CropSequence>> Abandon() override;
   size_t live() const override;
   EngineStats stats() const override;

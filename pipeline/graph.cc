@@ -20,8 +20,9 @@ namespace flow = tbb::flow;
 using Page = PageSlot*;
 
 // What a recognition stage receives: something to work on later, a tick from itself to work on what
-// waits, or the news that cache blocks were freed (recognition_stages.h).
-enum class Mail { kArrival, kTick, kBlocksFreed };
+// waits, the news that cache blocks were freed, or a crop that gave its blocks away
+// (recognition_stages.h).
+enum class Mail { kArrival, kTick, kBlocksFreed, kPreempted };
 struct PageMail {
   Mail kind = Mail::kTick;
   PageSlot* page = nullptr;
@@ -197,6 +198,8 @@ void RunGraph(const GraphStages& stages, const GraphLimits& limits) {
         stop.Guard([&] {
           if (mail.kind == Mail::kArrival) {
             stages.prefill.Add(*mail.crop);
+          } else if (mail.kind == Mail::kPreempted) {
+            stages.prefill.AddPreempted(*mail.crop);
           } else if (mail.kind == Mail::kBlocksFreed) {
             stages.prefill.OnBlocksFreed();
           } else {
@@ -219,6 +222,9 @@ void RunGraph(const GraphStages& stages, const GraphLimits& limits) {
           } else {
             const DecodeStage::Round round = stages.decode.OnTick();
             for (Page page : round.finished_pages) std::get<0>(out).try_put(page);
+            for (PageCrop* crop : round.preempted) {
+              std::get<2>(out).try_put({Mail::kPreempted, crop});
+            }
             if (round.freed_blocks) std::get<2>(out).try_put({Mail::kBlocksFreed});
           }
           if (stages.decode.MustTick()) std::get<1>(out).try_put({Mail::kTick});
@@ -265,8 +271,9 @@ void RunGraph(const GraphStages& stages, const GraphLimits& limits) {
   flow::make_edge(flow::output_port<1>(prefill), prefill);  // tick
   flow::make_edge(flow::output_port<0>(speculative_decode), assemble);
   flow::make_edge(flow::output_port<1>(speculative_decode),
-                  speculative_decode);                                 // tick: next round
-  flow::make_edge(flow::output_port<2>(speculative_decode), prefill);  // blocks were freed
+                  speculative_decode);  // tick: next round
+  flow::make_edge(flow::output_port<2>(speculative_decode),
+                  prefill);  // blocks were freed, or taken
   flow::make_edge(assemble, write);
   flow::make_edge(flow::output_port<0>(write), source);  // the slot goes home
 

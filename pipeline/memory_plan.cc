@@ -6,11 +6,12 @@ namespace platen {
 
 MemoryPlan PlanMemory(int64_t memory_bytes) {
   constexpr int64_t kMiB = int64_t{1} << 20;
+  constexpr int64_t kMostKvCache = int64_t{16} << 30;
   constexpr int64_t kMostSlots = 8;
   // Measured from decoding to crops: three bytes of colour, one of gray, and the layout's masks.
   constexpr int64_t kBytesPerPixel = 5;
   MemoryPlan plan;
-  plan.kv_cache_bytes = std::clamp(memory_bytes / 4 / kMiB * kMiB, 16 * kMiB, 1024 * kMiB);
+  plan.kv_cache_bytes = std::clamp(memory_bytes / 4 / kMiB * kMiB, 16 * kMiB, kMostKvCache);
   plan.slots = static_cast<int>(
       std::clamp<int64_t>(memory_bytes / 8 / (kPixelsOfASlot * kBytesPerPixel), 1, kMostSlots));
   plan.pixels =

@@ -15,8 +15,9 @@ struct MemoryPlan {
 // Pixels that stand for a slot: more than an A4 page at 400 dpi has.
 inline constexpr int64_t kPixelsOfASlot = 25'000'000;
 
-// For `memory_bytes` in all: a quarter for the attention cache, at most 1 GiB; at most eight pages,
-// in an eighth; decoded pages in a quarter. The rest is the model's and its batches'. Not less than
+// For `memory_bytes` in all: a quarter for the attention cache, at most 16 GiB, of which only what
+// is used at some time is ever touched; at most eight pages, in an eighth; decoded pages in a
+// quarter. The rest is the model's and its batches'. Not less than
 // what one page needs, however small the memory.
 MemoryPlan PlanMemory(int64_t memory_bytes);
 

@@ -16,8 +16,8 @@ struct PipelineOptions {
   int slots = 4;                        // pages in memory
   int64_t pixels = 4 * kPixelsOfASlot;  // of them, decoded: a page that is larger than a slot's
                                         // share takes the room of several
-  int patch_budget = 2400;  // rows of a vision batch
-  int row_budget = 2400;    // rows of a prefill batch
+  int patch_budget = 2400;              // rows of a vision batch
+  int row_budget = 2400;                // rows of a prefill batch
 };
 
 // Reads the source's pages into the sink; see RunGraph. Everything passed by reference outlives the

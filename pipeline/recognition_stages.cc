@@ -109,20 +109,21 @@ std::vector<PageCrop*> VisionStage::OnTick() {
 std::vector<PageCrop*> PrefillStage::TakeBatch(std::vector<PageCrop*>& failed) {
   std::vector<PageCrop*> batch;
   int rows = 0;
-  while (!waiting_.empty()) {
-    PageCrop* crop = waiting_.front();
+  while (!(preempted_.empty() && waiting_.empty())) {
+    std::deque<PageCrop*>& next = preempted_.empty() ? waiting_ : preempted_;
+    PageCrop* crop = next.front();
     if (IsOver(*crop)) {
       failed.push_back(crop);
     } else {
-      if (!batch.empty() && crop->sequence->prompt_rows > row_budget_ - rows) break;
+      if (!batch.empty() && crop->sequence->prefill_rows > row_budget_ - rows) break;
       if (!recognizer_.TryReserve(*crop->sequence)) {
         cache_full_ = true;
         break;
       }
-      rows += crop->sequence->prompt_rows;
+      rows += crop->sequence->prefill_rows;
       batch.push_back(crop);
     }
-    waiting_.pop_front();
+    next.pop_front();
   }
   return batch;
 }
@@ -134,7 +135,7 @@ std::vector<PageCrop*> PrefillStage::OnTick() {
   if (batch.empty()) return passed_on;
   StageSpan span(telemetry_, Stage::kPrefill, -1, BatchLabel(batch));
   int rows = 0;
-  for (const PageCrop* crop : batch) rows += crop->sequence->prompt_rows;
+  for (const PageCrop* crop : batch) rows += crop->sequence->prefill_rows;
   const int64_t retried = RunBatch(
       batch, [&](const std::vector<CropSequence*>& sequences) { recognizer_.Prefill(sequences); });
   counters_.Add(&Progress::regions_retried, retried);
@@ -170,6 +171,11 @@ DecodeStage::Round DecodeStage::OnTick() {
     }
     counters_.Add(&Progress::tokens, static_cast<int64_t>(crop.result.tokens.size()));
     if (PageSlot* page = Close(crop)) round.finished_pages.push_back(page);
+  }
+  for (std::unique_ptr<CropSequence>& sequence : recognizer_.TakePreempted()) {
+    PageCrop& crop = *sequence->crop;
+    crop.sequence = std::move(sequence);
+    round.preempted.push_back(&crop);
   }
   if (span.traced()) {
     span.SetDetails("{\"sequences\":" + std::to_string(live) +

@@ -66,13 +66,16 @@ class VisionStage {
   TickState tick_;
 };
 
-// Crops in order, prefilled in batches of at most `row_budget` prompt rows (but at least one
-// crop), as far as the cache has room. What does not fit waits here, without holding a thread,
-// until speculative_decode frees blocks and wakes this stage.
+// Crops in order, prefilled in batches of at most `row_budget` rows (but at least one crop), as far
+// as the cache has room. What does not fit waits here, without holding a thread, until
+// speculative_decode frees blocks and wakes this stage. Crops that speculative_decode sends back,
+// because the cache ran full, go before all others.
 //
 // It cannot deadlock: a crop that does not fit waits only while others hold blocks; those are
-// decoded or about to be, decoding needs no further blocks, and every crop fits an empty cache
-// (Recognizer::Prepare refuses it otherwise).
+// decoded or about to be. Of those that are decoded the oldest always gets the blocks it needs,
+// from the youngest if none are free, and every crop fits an empty cache (Recognizer::Prepare
+// refuses it otherwise). Nor does it go round in circles: a crop that comes back is given room for
+// more than it had.
 class PrefillStage {
  public:
   PrefillStage(Recognizer& recognizer, Telemetry& telemetry, ProgressCounters& counters,
@@ -83,10 +86,14 @@ class PrefillStage {
         row_budget_(row_budget) {}
 
   void Add(PageCrop& crop) { waiting_.push_back(&crop); }
+  void AddPreempted(PageCrop& crop) {
+    preempted_.push_back(&crop);
+    cache_full_ = false;
+  }
   void OnBlocksFreed() { cache_full_ = false; }
   // One batch; returns its crops, prefilled or failed.
   std::vector<PageCrop*> OnTick();
-  bool MustTick() { return tick_.Take(!waiting_.empty() && !cache_full_); }
+  bool MustTick() { return tick_.Take(!(preempted_.empty() && waiting_.empty()) && !cache_full_); }
 
  private:
   std::vector<PageCrop*> TakeBatch(std::vector<PageCrop*>& failed);
@@ -95,7 +102,7 @@ class PrefillStage {
   Telemetry& telemetry_;
   ProgressCounters& counters_;
   int row_budget_;
-  std::deque<PageCrop*> waiting_;
+  std::deque<PageCrop*> preempted_, waiting_;
   bool cache_full_ = false;
   TickState tick_;
 };
@@ -113,6 +120,7 @@ class DecodeStage {
 
   struct Round {
     std::vector<PageSlot*> finished_pages;
+    std::vector<PageCrop*> preempted;  // to be prefilled again
     bool freed_blocks = false;
   };
   Round OnTick();

@@ -20,13 +20,13 @@ struct PageCrop;
 struct CropSequence {
   virtual ~CropSequence() = default;
   int patches = 0;           // rows of the vision batch
-  int prompt_rows = 0;       // rows of the prefill batch
+  int prefill_rows = 0;      // rows of the prefill batch
   PageCrop* crop = nullptr;  // whose crop it is; set by the graph
 };
 
 // Thread-safety: Prepare may be called by any number of threads at once. EncodeImages by one thread
-// at a time, likewise TryReserve and Prefill, likewise Submit, Step, Abandon, live and stats; these
-// three groups run at the same time as each other, on different crops.
+// at a time, likewise TryReserve and Prefill, likewise Submit, Step, TakePreempted, Abandon, live
+// and stats; these three groups run at the same time as each other, on different crops.
 class Recognizer {
  public:
   virtual ~Recognizer() = default;
@@ -39,7 +39,7 @@ class Recognizer {
 
   virtual void EncodeImages(std::span<CropSequence* const> crops) = 0;
 
-  // Takes the cache blocks the crop may need at worst; false if they are not free now. With no
+  // Takes the cache blocks that are expected to be enough; false if they are not free now. With no
   // other crop holding any, it succeeds.
   virtual bool TryReserve(CropSequence& crop) = 0;
 
@@ -51,6 +51,10 @@ class Recognizer {
   // One round over all live crops; returns those that finished, their blocks released. After an
   // exception the live crops can only be abandoned.
   virtual std::vector<std::unique_ptr<CropSequence>> Step() = 0;
+
+  // Those that gave their blocks away to others in Step: no longer live, to be reserved, prefilled
+  // and submitted again ahead of new ones.
+  virtual std::vector<std::unique_ptr<CropSequence>> TakePreempted() = 0;
 
   // Ends recognition early, also after an exception of Step: returns all live crops, their
   // blocks released. They have no result.

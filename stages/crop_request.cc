@@ -7,6 +7,7 @@ RequestOptions CropRequest(RegionKind kind, const ReadingConfig& reading,
   RequestOptions request;
   request.repetition_penalty = options.repetition_penalty;
   request.max_new_tokens = options.max_new_tokens;
+  request.length_class = static_cast<int>(kind);
   if (!options.task.empty()) {
     request.task_text = reading.prompts.at(options.task);
     return request;

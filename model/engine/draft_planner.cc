@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <cmath>
 #include <cstddef>
 
 namespace platen {
@@ -17,6 +18,8 @@ constexpr double kFirstExamined = 8.0;
 constexpr double kFirstAccepted = 6.4;
 constexpr double kWorthChanging = 1.03;  // gain that another number of drafts must promise
 constexpr int64_t kRoundsBetweenProbes = 32;
+constexpr double kBinMemory = 0.995;  // of the calibration, per draft in the bin
+constexpr double kOwnWeight = 8;      // drafts that the drafter's own probability counts as
 
 }  // namespace
 
@@ -81,11 +84,46 @@ double DraftPlanner::PrefixChance(int j) const {
   return chance;
 }
 
-double DraftPlanner::TokensPerSecond(int64_t live, int drafts) const {
+double DraftPlanner::TokensPerRound(int drafts) const {
   double tokens = 1;
   for (int j = 1; j <= drafts; ++j) tokens += PrefixChance(j);
-  const double seconds = verify_.Seconds(live * (drafts + 1)) + drafts * draft_.Seconds(live);
-  return tokens / std::max(seconds, 1e-9);
+  return tokens;
+}
+
+// The first pass goes over the rows that the round before has decided.
+double DraftPlanner::DraftSeconds(int64_t live, int drafts) const {
+  if (drafts == 0) return 0;
+  const double rows = static_cast<double>(live) * TokensPerRound(drafts);
+  return extend_.Seconds(std::llround(rows)) + (drafts - 1) * chain_.Seconds(live);
+}
+
+// Of one sequence among `live`.
+double DraftPlanner::TokensPerSecond(int64_t live, int drafts) const {
+  const double seconds = verify_.Seconds(live * (drafts + 1)) + DraftSeconds(live, drafts);
+  return TokensPerRound(drafts) / std::max(seconds, 1e-9);
+}
+
+// A draft that costs `seconds` pays if its chance is more than what the whole batch decides in that
+// time.
+DraftLimits DraftPlanner::LimitsFor(int64_t live, int drafts, double seconds) const {
+  const double tokens = static_cast<double>(live) * TokensPerSecond(live, drafts) * seconds;
+  return {std::clamp(tokens, 0.0, 1.0), &calibration_};
+}
+
+// What one row more costs the target pass, around a round of so many drafts.
+double DraftPlanner::RowSeconds(int64_t live, int drafts) const {
+  const double with = verify_.Seconds(live * (drafts + 1));
+  const double without = verify_.Seconds(live * std::max(drafts, 1));
+  return (with - without) / static_cast<double>(live);
+}
+
+DraftLimits DraftPlanner::ChainLimits(int64_t live, int drafts) const {
+  const double pass = chain_.Seconds(live) / static_cast<double>(live);
+  return LimitsFor(live, drafts, RowSeconds(live, drafts) + pass);
+}
+
+DraftLimits DraftPlanner::VerifyLimits(int64_t live, int drafts) const {
+  return LimitsFor(live, drafts, RowSeconds(live, drafts));
 }
 
 // Whether a pass over so many rows is still to be timed; says so once. (Sequences near their end
@@ -99,16 +137,17 @@ bool DraftPlanner::TryOut(int64_t rows) {
   return true;
 }
 
-int DraftPlanner::Choose(int64_t live) {
+int DraftPlanner::Choose(int64_t live, int most) {
   assert(live >= 1);
-  if (max_drafts_ == 0) return 0;
-  for (int k = max_drafts_; k >= 0; --k) {
+  most = std::min(most, max_drafts_);
+  if (most <= 0) return 0;
+  for (int k = most; k >= 0; --k) {
     if (TryOut(live * (k + 1))) return k;
   }
   // The present number stays unless another one is clearly better.
-  int best = current_;
-  double best_rate = TokensPerSecond(live, current_) * kWorthChanging;
-  for (int k = 0; k <= max_drafts_; ++k) {
+  int best = std::min(current_, most);
+  double best_rate = TokensPerSecond(live, best) * kWorthChanging;
+  for (int k = 0; k <= most; ++k) {
     const double rate = TokensPerSecond(live, k);
     if (rate > best_rate) {
       best = k;
@@ -127,12 +166,16 @@ int64_t DraftPlanner::Probe(int64_t live) {
 
 void DraftPlanner::AddCosts(const RoundCosts& costs) {
   if (costs.verify_rows > 0) verify_.Add(costs.verify_rows, costs.verify_seconds);
-  if (costs.draft_steps > 0) {
-    draft_.Add(costs.draft_sequences, costs.draft_seconds / costs.draft_steps);
+  const DraftCosts& draft = costs.draft;
+  if (draft.extend_rows > 0) extend_.Add(draft.extend_rows, draft.extend_seconds);
+  if (draft.chain_passes > 0) {
+    const auto passes = static_cast<double>(draft.chain_passes);
+    const double rows = static_cast<double>(draft.chain_rows) / passes;
+    chain_.Add(std::max<int64_t>(std::llround(rows), 1), draft.chain_seconds / passes);
   }
 }
 
-void DraftPlanner::AddAcceptance(int drafted, int accepted) {
+void DraftPlanner::AddAcceptance(std::span<const float> probabilities, int drafted, int accepted) {
   assert(drafted <= max_drafts_ && accepted <= drafted);
   // Drafts behind the first wrong one say nothing.
   const int examined = std::min(drafted, accepted + 1);
@@ -140,7 +183,35 @@ void DraftPlanner::AddAcceptance(int drafted, int accepted) {
     Position& p = positions_[static_cast<size_t>(j)];
     p.examined = kMemory * p.examined + 1;
     p.accepted = kMemory * p.accepted + (j < accepted ? 1 : 0);
+    if (static_cast<size_t>(j) < probabilities.size()) {
+      calibration_.Add(probabilities[static_cast<size_t>(j)], j < accepted);
+    }
   }
+}
+
+// Finer where it matters: probabilities near 1.
+size_t DraftCalibration::BinOf(float probability) {
+  const double doubt = std::clamp(1.0 - static_cast<double>(probability), 0.0, 1.0);
+  return std::min(kBins - 1, static_cast<size_t>(std::sqrt(doubt) * kBins));
+}
+
+void DraftCalibration::Add(float probability, bool accepted) {
+  Bin& bin = bins_[BinOf(probability)];
+  bin.examined = kBinMemory * bin.examined + 1;
+  bin.accepted = kBinMemory * bin.accepted + (accepted ? 1 : 0);
+}
+
+// Until a bin has seen some, the drafter's own probability counts.
+double DraftCalibration::Chance(float probability) const {
+  const Bin& bin = bins_[BinOf(probability)];
+  const double own = std::clamp(static_cast<double>(probability), 0.0, 1.0);
+  return (bin.accepted + kOwnWeight * own) / (bin.examined + kOwnWeight);
+}
+
+double DraftLimits::ChanceOf(std::span<const float> probabilities) const {
+  double chance = 1;
+  for (const float probability : probabilities) chance *= calibration->Chance(probability);
+  return chance;
 }
 
 }  // namespace platen

@@ -1,18 +1,21 @@
 // How many drafts a round should make: as many as pay on this machine with this batch.
 //
-// A round over B live sequences with k drafts each costs one target pass over B (k + 1) rows and k
-// passes of the draft layer over B rows, and decides B (1 + P_1 + .. + P_k) tokens, where P_j is
-// the chance that drafts 1..j are all right. While few sequences are live the target pass streams
-// weights, extra rows are nearly free and drafts pay; with a full batch every row costs arithmetic
-// and they may not. The planner measures both costs and the acceptance while it runs and picks the
-// k with the most tokens per second. It needs no table and no start-up measurement.
+// A round over B live sequences with k drafts each costs one target pass over B (k + 1) rows, one
+// pass of the draft layer over the rows decided last and k - 1 passes over B rows, and decides
+// B (1 + P_1 + .. + P_k) tokens, where P_j is the chance that drafts 1..j are all right. While few
+// sequences are live the target pass streams weights, extra rows are nearly free and drafts pay;
+// with a full batch every row costs arithmetic and they may not. The planner measures the costs and
+// the acceptance while it runs and picks the k with the most tokens per second. It needs no table
+// and no start-up measurement.
 //
 // Its choice depends on time, and that is harmless: the number of drafts cannot change a decided
 // token (docs/DECODING.md), only the speed. Not thread-safe.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace platen {
@@ -39,11 +42,50 @@ class PassCost {
   std::vector<Bucket> buckets_;
 };
 
+// How often a draft is right to which its drafter gave a probability, learnt while drafts are
+// verified.
+class DraftCalibration {
+ public:
+  void Add(float probability, bool accepted);
+  // Chance that a draft of this probability is right.
+  double Chance(float probability) const;
+
+ private:
+  static constexpr size_t kBins = 16;
+  struct Bin {
+    double examined = 0, accepted = 0;  // both forget slowly
+  };
+  static size_t BinOf(float probability);
+  std::array<Bin, kBins> bins_;
+};
+
+// When a chain of drafts is not worth continuing.
+struct DraftLimits {
+  // A further draft is worth its passes as long as the chance that all drafts so far are right is
+  // at least this; 0: always.
+  double least_chance = 0;
+  const DraftCalibration* calibration = nullptr;  // not null if least_chance > 0
+
+  // Chance that drafts of these probabilities are all right.
+  double ChanceOf(std::span<const float> probabilities) const;
+  bool GoOn(std::span<const float> probabilities) const {
+    return least_chance <= 0 || ChanceOf(probabilities) >= least_chance;
+  }
+};
+
+// What drafting cost in one round. Extending: passes over rows decided since the last one, which
+// give the first draft; chaining: passes over one row of each sequence, one further draft each.
+struct DraftCosts {
+  int64_t extend_rows = 0;
+  double extend_seconds = 0;
+  int64_t chain_passes = 0;
+  int64_t chain_rows = 0;  // in all passes together
+  double chain_seconds = 0;
+};
+
 // What one round did, for the planner.
 struct RoundCosts {
-  int64_t draft_sequences = 0;  // that drafted
-  int draft_steps = 0;          // passes of the draft layer
-  double draft_seconds = 0;
+  DraftCosts draft;
   int64_t verify_rows = 0;
   double verify_seconds = 0;
 };
@@ -53,33 +95,45 @@ class DraftPlanner {
   // max_drafts >= 0.
   explicit DraftPlanner(int max_drafts);
 
-  // Drafts per sequence for the next round over `live` >= 1 sequences. Costs that are not known yet
-  // are tried out first.
-  int Choose(int64_t live);
+  // Drafts per sequence for the next round over `live` >= 1 sequences, at most `most`. Costs that
+  // are not known yet are tried out first.
+  int Choose(int64_t live, int most);
 
   // When Choose says 0: the place (0 .. live - 1) of one sequence that should draft all the same,
   // now and then, so that a change of the acceptance is noticed; -1 in most rounds.
   int64_t Probe(int64_t live);
 
+  // For a round of `live` sequences with up to `drafts` drafts each: when a chain should end
+  // (draft and row are still to be paid), and when a draft that is made already is not worth its
+  // row of the target pass.
+  DraftLimits ChainLimits(int64_t live, int drafts) const;
+  DraftLimits VerifyLimits(int64_t live, int drafts) const;
+
   void AddCosts(const RoundCosts& costs);
-  // One sequence had `drafted` drafts of which the first `accepted` were right.
-  void AddAcceptance(int drafted, int accepted);
+  // One sequence had drafts of these probabilities, of which the first `accepted` were right.
+  void AddAcceptance(std::span<const float> probabilities, int drafted, int accepted);
 
   // Chance that drafts 1..j are all right, j = 1 .. max_drafts.
   double PrefixChance(int j) const;
 
  private:
   bool TryOut(int64_t rows);
+  double TokensPerRound(int drafts) const;
+  double DraftSeconds(int64_t live, int drafts) const;
   double TokensPerSecond(int64_t live, int drafts) const;
+  DraftLimits LimitsFor(int64_t live, int drafts, double seconds) const;
+  double RowSeconds(int64_t live, int drafts) const;
 
   int max_drafts_;
   PassCost verify_;
-  PassCost draft_;           // one pass of the draft layer, by sequences
+  PassCost extend_;          // by rows
+  PassCost chain_;           // by sequences
   std::vector<bool> tried_;  // buckets of verify_ that were asked for
   struct Position {
     double examined, accepted;  // both forget slowly
   };
   std::vector<Position> positions_;
+  DraftCalibration calibration_;
   int current_ = 0;
   int64_t plain_rounds_ = 0;  // since the last probe
   int64_t next_probe_ = 0;    // round robin over sequences

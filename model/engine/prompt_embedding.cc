@@ -10,7 +10,7 @@ namespace platen {
 
 void EmbedPrompt(const Model& model, const Sequence& sequence, MatView x) {
   const PromptInput& prompt = sequence.prompt;
-  model.text().Embed(prompt.input_ids, x);
+  model.text().Embed(std::span(sequence.tokens).first(static_cast<size_t>(x.rows)), x);
   assert(static_cast<int64_t>(prompt.image_rows.size()) == sequence.image_embeddings.rows());
   for (size_t i = 0; i < prompt.image_rows.size(); ++i) {
     std::copy_n(sequence.image_embeddings.View().Row(static_cast<int64_t>(i)), x.cols,

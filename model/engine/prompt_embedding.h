@@ -1,4 +1,5 @@
-// The decoder's input for a prompt: rows of the embedding table, and of the images at their places.
+// The decoder's input for the rows that a prefill puts into the cache: of the embedding table, and
+// of the images at their places.
 #pragma once
 
 #include "model/ops/tensor.h"
@@ -8,7 +9,8 @@ namespace platen {
 class Model;
 struct Sequence;
 
-// x [prompt rows, D]. The images of the sequence are encoded (Engine::EncodeImages).
+// x [R, D]: the first R rows of the sequence, at least the prompt's. Its images are encoded
+// (Engine::EncodeImages).
 void EmbedPrompt(const Model& model, const Sequence& sequence, MatView x);
 
 }  // namespace platen

@@ -11,6 +11,7 @@ Request MakeRequest(const VisionModel& vision, const Image& crop, const RequestO
   request.max_new_tokens = options.max_new_tokens;
   request.repetition_penalty = options.repetition_penalty;
   request.ignore_stop = options.ignore_stop;
+  request.length_class = options.length_class;
   return request;
 }
 

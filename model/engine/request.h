@@ -13,6 +13,15 @@ namespace platen {
 // kFailed: Recognition::error says why. kCancelled: taken out before its end.
 enum class FinishReason { kStop, kLength, kRepetition, kFailed, kCancelled };
 
+// What speculation did for one request. It depends on the clock (the planner) and on who else was
+// being decoded, so it never belongs into a document's outputs.
+struct RequestStats {
+  int rounds = 0;       // target passes with rows of the request, prefills aside
+  int drafted = 0;      // drafts that were verified
+  int accepted = 0;     // of them
+  int preemptions = 0;  // times it gave its cache blocks to others and was prefilled again
+};
+
 // One thing to read: images in order and the text that follows them.
 struct Request {
   std::vector<PreparedImage> images;  // usually one crop
@@ -21,6 +30,9 @@ struct Request {
   float repetition_penalty = 1.0F;
   std::vector<TokenId> stop;  // ids that end the answer; empty: the model's
   bool ignore_stop = false;   // for measurements: generate exactly max_new_tokens
+  // Requests of a class (the kind of a region) tend to have answers of a like length for their
+  // size; memory is shared out by it.
+  int length_class = 0;
 };
 
 // What requests made from crops share.
@@ -29,6 +41,7 @@ struct RequestOptions {
   int max_new_tokens = 0;  // as in Request, and the following too
   float repetition_penalty = 1.0F;
   bool ignore_stop = false;
+  int length_class = 0;
 };
 
 // One crop and its prompt. Throws Error(kInput) for a crop the encoder cannot take.
@@ -41,6 +54,7 @@ struct SequenceResult {
   std::string error;  // for kFailed
   int prompt_tokens = 0;
   int image_tokens = 0;
+  RequestStats stats;
 };
 
 // Tokens a region may produce when the request sets no limit: generous for any text that fits into

@@ -17,11 +17,20 @@ void Sequence::Restart() {
   seen.clear();
   for (const TokenId token : tokens) Remember(token);
   loop_guard = {};
+  drafting = {};
   finished = false;
   result.tokens.clear();
   result.probabilities.clear();
   result.finish = FinishReason::kStop;
   result.error.clear();
+}
+
+void Sequence::ReserveTokens() {
+  const auto most = static_cast<size_t>(max_new_tokens);
+  tokens.reserve(prompt.input_ids.size() + most);
+  result.tokens.reserve(most);
+  result.probabilities.reserve(most);
+  if (request.repetition_penalty != 1.0F) seen.reserve(prompt.input_ids.size() + most);
 }
 
 bool Sequence::Decide(TokenId token, float probability) {

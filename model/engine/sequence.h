@@ -1,8 +1,9 @@
 // One request on its way through the engine.
 //
 // Lengths are the only truth (P = prompt rows, E = decided tokens):
-//   tokens.size() == P + E;  once decoding, cache_len == P + E - 1: all but the newest decided
-//   token (the anchor) are in the target's cache.
+//   tokens.size() == P + E;  while decoding, cache_len == P + E - 1: all but the newest decided
+//   token (the anchor) are in the target's cache. A preempted sequence keeps its tokens and has
+//   cache_len == 0 and no blocks; prefilling it again puts the same rows back.
 // Cache rows at or beyond a length hold garbage: rolling back is not touching anything.
 #pragma once
 
@@ -21,6 +22,15 @@ namespace platen {
 // Names a sequence of one engine; never used twice.
 enum class SequenceId : uint64_t {};
 
+// How drafting goes for one sequence; decided text does not depend on it.
+struct DraftHealth {
+  int faults = 0;     // times its drafting failed
+  int fruitless = 0;  // rounds in a row without an accepted draft
+  int resting = 0;    // rounds it still decodes without drafts
+  int rest = 0;       // rounds of its last rest
+  bool off = false;   // for good
+};
+
 struct Sequence {
   SequenceId id = {};
   Request request;
@@ -35,11 +45,20 @@ struct Sequence {
   std::vector<TokenId> seen;  // distinct ids of `tokens`, if a repetition penalty needs them
   LoopGuard loop_guard;
 
+  DraftHealth drafting;
   bool finished = false;
   SequenceResult result;
 
   int64_t prompt_len() const { return static_cast<int64_t>(prompt.input_ids.size()); }
   int64_t num_decided() const { return static_cast<int64_t>(tokens.size()) - prompt_len(); }
+  // Rows the sequence may write at worst: the prompt, and the answer without its last token, which
+  // is decided and never read. Drafts do not count: none is made that the limit on tokens would not
+  // let stand, and whether a request is taken must not depend on speculation.
+  int64_t worst_case_rows() const { return prompt_len() + max_new_tokens - 1; }
+  // Rows that a prefill puts into the cache: the prompt, and what was decided before a preemption.
+  int64_t num_prefill_rows() const {
+    return static_cast<int64_t>(tokens.size()) - (num_decided() > 0 ? 1 : 0);
+  }
   bool IsStop(TokenId token) const {
     return std::find(stop.begin(), stop.end(), token) != stop.end();
   }
@@ -52,6 +71,8 @@ struct Sequence {
 
   // Back to the prompt: nothing decided, nothing in the cache. Blocks and embeddings stay.
   void Restart();
+  // Room for all tokens it may decide, so that deciding one cannot fail.
+  void ReserveTokens();
   // Appends one decided token and ends the sequence if it is the last: false then.
   bool Decide(TokenId token, float probability);
   void Finish(FinishReason reason);

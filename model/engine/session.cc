@@ -45,28 +45,31 @@ void Session::Prepare(std::vector<Request> requests, std::vector<Result>& result
   }
 }
 
-std::vector<Session::Result*> Session::TakeBatch(std::vector<Result>& results, size_t& next) {
+std::vector<Session::Result*> Session::TakeBatch(std::deque<Result*>& waiting) {
   std::vector<Result*> batch;
   int patches = 0;
-  for (; next < results.size(); ++next) {
-    Result& result = results[next];
-    if (!result.sequence) continue;
-    const int more = Patches(*result.sequence);
+  while (!waiting.empty()) {
+    Sequence& sequence = *waiting.front()->sequence;
+    const int more = Patches(sequence);
     if (!batch.empty() && more > patch_budget_ - patches) break;
-    if (!engine_.TryReserve(*result.sequence)) break;  // until others have finished
+    if (!engine_.TryReserve(sequence)) break;  // until others have finished
     patches += more;
-    batch.push_back(&result);
+    batch.push_back(waiting.front());
+    waiting.pop_front();
   }
   return batch;
 }
 
 // A batch that fails is tried again one by one, so that a bad request costs only itself.
 void Session::Prefill(const std::vector<Result*>& batch) {
-  std::vector<Sequence*> sequences;
-  for (const Result* result : batch) sequences.push_back(result->sequence.get());
+  std::vector<Sequence*> sequences, fresh;
+  for (const Result* result : batch) {
+    sequences.push_back(result->sequence.get());
+    if (result->sequence->num_decided() == 0) fresh.push_back(result->sequence.get());
+  }
   if (sequences.empty()) return;
   try {
-    engine_.EncodeImages(sequences);
+    engine_.EncodeImages(fresh);
     engine_.Prefill(sequences);
   } catch (const Error& e) {
     if (e.kind() == ErrorKind::kEnvironment) throw;
@@ -82,9 +85,19 @@ void Session::Prefill(const std::vector<Result*>& batch) {
 
 void Session::Decode(std::vector<Result>& results) {
   std::map<SequenceId, Result*> live;
-  size_t next = 0;
-  while (next < results.size() || !live.empty()) {
-    const std::vector<Result*> batch = TakeBatch(results, next);
+  std::deque<Result*> waiting;
+  for (Result& result : results) {
+    if (result.sequence) waiting.push_back(&result);
+  }
+  const auto take_back = [&](std::unique_ptr<Sequence> sequence) {
+    const auto place = live.find(sequence->id);
+    Result& result = *place->second;
+    live.erase(place);
+    result.sequence = std::move(sequence);
+    return &result;
+  };
+  while (!waiting.empty() || !live.empty()) {
+    const std::vector<Result*> batch = TakeBatch(waiting);
     Prefill(batch);
     for (Result* result : batch) {
       if (!result->sequence) continue;
@@ -92,11 +105,12 @@ void Session::Decode(std::vector<Result>& results) {
       engine_.Submit(std::move(result->sequence));
     }
     for (std::unique_ptr<Sequence>& sequence : engine_.Step()) {
-      const auto place = live.find(sequence->id);
-      Result& result = *place->second;
-      live.erase(place);
-      result.error = sequence->result.error;
-      if (result.error.empty()) result.sequence = std::move(sequence);
+      Result* result = take_back(std::move(sequence));
+      result->error = result->sequence->result.error;
+      if (!result->error.empty()) result->sequence.reset();
+    }
+    for (std::unique_ptr<Sequence>& sequence : engine_.TakePreempted()) {
+      waiting.push_front(take_back(std::move(sequence)));
     }
   }
 }

@@ -2,6 +2,7 @@
 // prefill, submit and step for callers that need no graph (compare, forward, the library).
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,7 +36,7 @@ class Session {
 
  private:
   void Prepare(std::vector<Request> requests, std::vector<Result>& results);
-  std::vector<Result*> TakeBatch(std::vector<Result>& results, size_t& next);
+  std::vector<Result*> TakeBatch(std::deque<Result*>& waiting);
   void Prefill(const std::vector<Result*>& batch);
   void Decode(std::vector<Result>& results);
 

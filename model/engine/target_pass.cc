@@ -28,8 +28,8 @@ void PrefillPass::Run(std::span<Sequence* const> sequences, const Observer& obse
   const TextSizes& sizes = model_.architecture().text();
   batch_.Clear();
   for (const Sequence* s : sequences) {
-    batch_.AddSlice(s->blocks, 0, s->prompt_len());
-    PushPositions(*s, 0, s->prompt_len(), batch_);
+    batch_.AddSlice(s->blocks, 0, s->num_prefill_rows());
+    PushPositions(*s, 0, s->num_prefill_rows(), batch_);
   }
   MatView x = x_.Shaped(batch_.num_rows(), sizes.hidden_size);
   for (size_t i = 0; i < sequences.size(); ++i) {
@@ -38,25 +38,43 @@ void PrefillPass::Run(std::span<Sequence* const> sequences, const Observer& obse
   }
   model_.text().Forward(batch_, pool_, x, *workspace_, observer);
 
-  // The head runs over the last row of each prompt only.
-  const auto count = static_cast<int64_t>(sequences.size());
+  ChooseFirstTokens(sequences, observer);
+}
+
+// The head runs over the last row of each prompt only. What a preempted sequence decides next is
+// known already: its newest token.
+void PrefillPass::ChooseFirstTokens(std::span<Sequence* const> sequences,
+                                    const Observer& observer) {
+  const TextSizes& sizes = model_.architecture().text();
+  first_tokens_.assign(sequences.size(), {});
+  const auto is_new = [](const Sequence* s) { return s->num_decided() == 0; };
+  const int64_t count = std::count_if(sequences.begin(), sequences.end(), is_new);
+  if (count == 0) return;
   MatView last = last_.Shaped(count, sizes.hidden_size);
-  for (int64_t i = 0; i < count; ++i) {
-    const RowSlice& slice = batch_.slices[static_cast<size_t>(i)];
-    std::copy_n(x.Row(slice.first_row + slice.num_rows - 1), x.cols, last.Row(i));
+  int64_t row = 0;
+  for (size_t i = 0; i < sequences.size(); ++i) {
+    if (!is_new(sequences[i])) continue;
+    const RowSlice& slice = batch_.slices[i];
+    std::copy_n(x_.View().Row(slice.first_row + slice.num_rows - 1), last.cols, last.Row(row++));
   }
   MatView logits = logits_.Shaped(count, sizes.vocab_size);
   model_.text().Logits(last, logits, *workspace_);
   if (observer) observer("logits_last", logits);
-  first_tokens_.clear();
-  for (int64_t i = 0; i < count; ++i) {
-    first_tokens_.push_back(
-        Sample(model_, *sequences[static_cast<size_t>(i)], {}, logits.Rows(i, 1)));
+  row = 0;
+  for (size_t i = 0; i < sequences.size(); ++i) {
+    if (!is_new(sequences[i])) continue;
+    first_tokens_[i] = Sample(model_, *sequences[i], {}, logits.Rows(row++, 1));
   }
 }
 
-VerifyPass::VerifyPass(const Model& model, KvPool& pool)
-    : model_(model), pool_(pool), workspace_(model.text().MakeWorkspace()) {}
+VerifyPass::VerifyPass(const Model& model, KvPool& pool, const FaultPoint& fault_point)
+    : model_(model),
+      pool_(pool),
+      workspace_(model.text().MakeWorkspace()),
+      fault_point_(fault_point) {
+  if (!fault_point_) return;
+  observer_ = [this](const std::string& name, ConstMatView) { fault_point_("verify." + name, {}); };
+}
 
 void VerifyPass::Run(std::span<const Proposal> proposals) {
   const TextSizes& sizes = model_.architecture().text();
@@ -73,10 +91,12 @@ void VerifyPass::Run(std::span<const Proposal> proposals) {
   const int64_t rows = batch_.num_rows();
   MatView x = x_.Shaped(rows, sizes.hidden_size);
   model_.text().Embed(ids_, x);
-  model_.text().Forward(batch_, pool_, x, *workspace_, {});
+  model_.text().Forward(batch_, pool_, x, *workspace_, observer_);
   MatView logits = logits_.Shaped(rows, sizes.vocab_size);
   model_.text().Logits(x, logits, *workspace_);
+  if (fault_point_) fault_point_("verify.logits", logits);
 
+  accepted_.resize(proposals.size());
   chosen_.resize(static_cast<size_t>(rows));
   ParallelFor(static_cast<int64_t>(proposals.size()), [&](int64_t i) {
     const Proposal& p = proposals[static_cast<size_t>(i)];
@@ -86,6 +106,8 @@ void VerifyPass::Run(std::span<const Proposal> proposals) {
           Sample(model_, *p.sequence, std::span(p.drafts).first(static_cast<size_t>(j)),
                  logits.Rows(slice.first_row + j, 1));
     }
+    accepted_[static_cast<size_t>(i)] =
+        CountAccepted(AcceptanceRule::kGreedy, p.drafts, chosen(static_cast<size_t>(i)));
   });
 }
 

@@ -67,10 +67,7 @@ KvPool::KvPool(const CacheShape& shape, KvType type, int block_tokens, int64_t b
 
 KvPool::~KvPool() { munmap(memory_, static_cast<size_t>(total_blocks_ * block_bytes_)); }
 
-bool KvPool::Take(int64_t count, BlockTable& table) {
-  const int64_t missing = count - static_cast<int64_t>(table.size());
-  if (missing <= 0) return true;
-  const std::lock_guard lock(mutex_);
+bool KvPool::TakeFree(int64_t missing, BlockTable& table) {
   if (static_cast<int64_t>(free_.size()) < missing) return false;
   table.insert(table.end(), free_.rbegin(), free_.rbegin() + missing);
   free_.resize(free_.size() - static_cast<size_t>(missing));
@@ -78,17 +75,43 @@ bool KvPool::Take(int64_t count, BlockTable& table) {
   return true;
 }
 
-void KvPool::Release(BlockTable& table) noexcept {
+void KvPool::PutBack(BlockTable& table) noexcept {
+  free_.insert(free_.end(), table.rbegin(), table.rend());
+  assert(static_cast<int64_t>(free_.size()) <= total_blocks_);
+  table.clear();
+}
+
+// Reading a row beyond a sequence's length must show.
+void KvPool::Poison([[maybe_unused]] const BlockTable& table) noexcept {
 #ifndef NDEBUG
-  // Reading a row beyond a sequence's length must show.
   for (const BlockId block : table) {
     std::memset(memory_ + block * block_bytes_, 0xFF, static_cast<size_t>(block_bytes_));  // NaN
   }
 #endif
+}
+
+bool KvPool::Take(int64_t count, BlockTable& table) {
+  const int64_t missing = count - static_cast<int64_t>(table.size());
+  if (missing <= 0) return true;
   const std::lock_guard lock(mutex_);
-  free_.insert(free_.end(), table.rbegin(), table.rend());
-  assert(static_cast<int64_t>(free_.size()) <= total_blocks_);
-  table.clear();
+  return TakeFree(missing, table);
+}
+
+bool KvPool::TakeFrom(BlockTable& giver, int64_t count, BlockTable& table) {
+  assert(&giver != &table);
+  const int64_t missing = count - static_cast<int64_t>(table.size());
+  table.reserve(static_cast<size_t>(std::max<int64_t>(count, 0)));  // before anything changes hands
+  const std::lock_guard lock(mutex_);
+  if (static_cast<int64_t>(free_.size() + giver.size()) < missing) return false;
+  Poison(giver);
+  PutBack(giver);
+  return TakeFree(std::max<int64_t>(missing, 0), table);
+}
+
+void KvPool::Release(BlockTable& table) noexcept {
+  Poison(table);
+  const std::lock_guard lock(mutex_);
+  PutBack(table);
 }
 
 std::byte* KvPool::KeyTile(BlockId block, int plane, int head) const {

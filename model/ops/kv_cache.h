@@ -44,6 +44,10 @@ class KvPool {
 
   // Appends blocks to `table` until it has `count`; all or nothing.
   bool Take(int64_t count, BlockTable& table);
+  // The same with the blocks of `giver` on top of the free ones: it gives back all of its blocks,
+  // and nobody else can take them in between. False, and nothing has changed, if that is not
+  // enough.
+  bool TakeFrom(BlockTable& giver, int64_t count, BlockTable& table);
   // Returns all blocks of the table and empties it. There is always room for them in the list.
   void Release(BlockTable& table) noexcept;
 
@@ -78,6 +82,9 @@ class KvPool {
 
   std::byte* KeyTile(BlockId block, int plane, int head) const;
   std::byte* ValueTile(BlockId block, int plane, int head) const;
+  void Poison(const BlockTable& table) noexcept;
+  bool TakeFree(int64_t missing, BlockTable& table);
+  void PutBack(BlockTable& table) noexcept;
 
   KvType type_;
   int block_tokens_;

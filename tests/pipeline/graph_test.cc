@@ -109,6 +109,30 @@ TEST(GraphTest, AFullCacheMakesPagesWaitAndNothingIsLost) {
   EXPECT_EQ(recognizer.blocks_used(), 0);
 }
 
+TEST(GraphTest, CropsThatGiveWayComeBackAndChangeNoByte) {
+  std::map<std::string, std::string> expected;
+  for (const int preempt_every : {0, 1, 2, 5}) {
+    for (const int threads : {1, 3}) {
+      const TempFolder folder;
+      folder.Write("in/a.tif", std::string(30, 'p'));
+      folder.Write("in/b.tif", "pbP" + std::string(9, 'p'));
+      FakeRun run(folder);
+      run.options.pipeline.slots = 6;
+      run.options.pipeline.threads = threads;
+      run.fake.cache_blocks = 20;
+      run.fake.preempt_every = preempt_every;
+      run.fake.max_delay_us = 50;
+      FakeRecognizer recognizer(run.fake);
+      run.Go(recognizer);
+      EXPECT_EQ(recognizer.stats().preemptions > 0, preempt_every > 0);
+      EXPECT_EQ(recognizer.blocks_used(), 0);
+      const auto outputs = Outputs(folder / "out");
+      if (expected.empty()) expected = outputs;
+      EXPECT_EQ(outputs, expected) << "every " << preempt_every << " rounds, " << threads;
+    }
+  }
+}
+
 // A page of `crops` prepared crops, each 100 patches and 30 prompt rows in the fake; the second
 // one has the fault.
 void FillPage(PageSlot& page, FakeRecognizer& recognizer, int crops, Fault fault = Fault::kNone) {
@@ -199,6 +223,26 @@ TEST(RecognitionStagesTest, AFullCacheStopsPrefillUntilBlocksAreFreed) {
   prefill.OnBlocksFreed();
   EXPECT_TRUE(prefill.MustTick());
   EXPECT_EQ(prefill.OnTick().size(), 1U);
+}
+
+TEST(RecognitionStagesTest, ACropThatGaveWayGoesBeforeNewOnes) {
+  FakeRecognizer recognizer({.preempt_every = 1});
+  Telemetry telemetry;
+  ProgressCounters counters;
+  VisionStage vision(recognizer, telemetry, counters, 1000);
+  PrefillStage prefill(recognizer, telemetry, counters, 60);  // two crops
+  DecodeStage decode(recognizer, telemetry, counters);
+  PageSlot page;
+  FillPage(page, recognizer, 4);
+  vision.Add(page);
+  for (PageCrop* crop : vision.OnTick()) prefill.Add(*crop);
+  for (PageCrop* crop : prefill.OnTick()) decode.Add(*crop);
+  const DecodeStage::Round round = decode.OnTick();
+  ASSERT_EQ(round.preempted, (std::vector<PageCrop*>{&page.crops[1]}));
+  ASSERT_NE(page.crops[1].sequence, nullptr);
+  prefill.AddPreempted(*round.preempted.front());
+  EXPECT_EQ(prefill.OnTick(), (std::vector<PageCrop*>{&page.crops[1], &page.crops[2]}));
+  EXPECT_EQ(page.open_crops, 4U);
 }
 
 TEST(GraphTest, WhatIsAskedOfTheRunIsAskedOfEveryDocument) {

@@ -55,6 +55,7 @@ class FakeRecognizer : public Recognizer {
  public:
   struct Options {
     int cache_blocks = 1000;
+    int preempt_every = 0;  // rounds, after which the youngest of several must give way; 0: never
     uint64_t seed = 1;
     int max_delay_us = 0;
   };
@@ -74,7 +75,7 @@ class FakeRecognizer : public Recognizer {
     sequence->fault = Fault{pixel[2]};
     sequence->blocks = 1 + pixel[1] % options_.cache_blocks;
     sequence->patches = 100;
-    sequence->prompt_rows = 30;
+    sequence->prefill_rows = 30;
     return sequence;
   }
 
@@ -142,12 +143,27 @@ class FakeRecognizer : public Recognizer {
       (done ? finished : remaining).push_back(std::move(sequence));
     }
     live_ = std::move(remaining);
+    if (options_.preempt_every > 0 && live_.size() > 1 &&
+        stats_.steps % options_.preempt_every == 0) {
+      Cast(*live_.back()).Release();
+      Cast(*live_.back()).prefilled = false;
+      preempted_.push_back(std::move(live_.back()));
+      live_.pop_back();
+      ++stats_.preemptions;
+    }
     return finished;
+  }
+
+  std::vector<std::unique_ptr<CropSequence>> TakePreempted() override {
+    const OneAtATime guard(decoding_);
+    return std::exchange(preempted_, {});
   }
 
   std::vector<std::unique_ptr<CropSequence>> Abandon() override {
     const OneAtATime guard(decoding_);
     for (std::unique_ptr<CropSequence>& sequence : live_) Cast(*sequence).Release();
+    for (std::unique_ptr<CropSequence>& s : preempted_) live_.push_back(std::move(s));
+    preempted_.clear();
     return std::exchange(live_, {});
   }
 
@@ -193,7 +209,7 @@ class FakeRecognizer : public Recognizer {
   Options options_;
   Delays delays_;
   std::atomic<int> blocks_used_{0}, encoding_{0}, prefilling_{0}, decoding_{0};
-  std::vector<std::unique_ptr<CropSequence>> live_;
+  std::vector<std::unique_ptr<CropSequence>> live_, preempted_;
   EngineStats stats_;
 };
 

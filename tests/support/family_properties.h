@@ -77,15 +77,20 @@ class FamilyProperties : public ::testing::TestWithParam<FamilyCase> {
       waiting.push_back(engine.Prepare(std::move(requests[i])));
       place[waiting.back().get()] = i;
     }
-    while (!waiting.empty() || engine.live() > 0) {
+    std::vector<std::unique_ptr<Sequence>> preempted;
+    while (!waiting.empty() || !preempted.empty() || engine.live() > 0) {
+      preempted = Resume(engine, std::move(preempted));
       std::vector<std::unique_ptr<Sequence>> joining;
-      while (!waiting.empty() && joining.size() < group && engine.TryReserve(*waiting.back())) {
+      while (preempted.empty() && !waiting.empty() && joining.size() < group &&
+             engine.TryReserve(*waiting.back())) {
         joining.push_back(std::move(waiting.back()));
         waiting.pop_back();
       }
       Start(engine, std::move(joining));
       for (const auto& s : engine.Step()) outcomes[place.at(s.get())] = OutcomeOf(*s);
+      for (auto& s : engine.TakePreempted()) preempted.push_back(std::move(s));
     }
+    EXPECT_EQ(engine.stats().kv_blocks_free, engine.stats().kv_blocks_total);
     return outcomes;
   }
 

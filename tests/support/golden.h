@@ -94,6 +94,24 @@ inline Sequence* Start(Engine& engine, Request request) {
   return raw;
 }
 
+// Reserves and prefills sequences that were preempted, or are new, as far as there is room; returns
+// the others.
+inline std::vector<std::unique_ptr<Sequence>> Resume(
+    Engine& engine, std::vector<std::unique_ptr<Sequence>> waiting) {
+  std::vector<std::unique_ptr<Sequence>> left;
+  for (auto& sequence : waiting) {
+    if (!left.empty() || !engine.TryReserve(*sequence)) {
+      left.push_back(std::move(sequence));
+      continue;
+    }
+    Sequence* raw = sequence.get();
+    if (raw->num_decided() == 0) engine.EncodeImages(std::span(&raw, 1));
+    engine.Prefill(std::span(&raw, 1));
+    engine.Submit(std::move(sequence));
+  }
+  return left;
+}
+
 // Runs one request from start to end. Decided tokens, stop token included, are in
 // sequence->tokens after the prompt.
 inline std::unique_ptr<Sequence> RunToEnd(Engine& engine, Request request) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/engine/draft_planner.h"
 #include "model/engine/sequence.h"
 #include "model/ops/observer.h"
 #include "model/ops/row_batch.h"
@@ -13,16 +14,26 @@
 
 namespace platen {
 
-// Drafts for one sequence in one round.
+// Drafts for one sequence in one round. Kept over rounds by the engine, so that making drafts need
+// not allocate.
 struct Proposal {
   Sequence* sequence = nullptr;
-  int planned = 0;              // drafts to make
-  std::vector<TokenId> drafts;  // made by Drafter::Propose, at most `planned`
+  int planned = 0;                   // drafts to make
+  std::vector<TokenId> drafts;       // made by Drafter::Propose, at most `planned`
+  std::vector<float> probabilities;  // of each draft, in the drafter's eyes
+  const char* fault = nullptr;       // why the drafter could not go on; static text
+  bool retry = false;                // the engine's: verify once more, alone and without drafts
+
+  void Clear() {
+    drafts.clear();
+    probabilities.clear();
+    fault = nullptr;
+  }
 };
 
 // Owns what it keeps for each sequence, by SequenceId. A draft is a guess: it can cost time, never
-// change a token, and whatever a call throws ends drafting for the sequences it was about and
-// nothing else (the engine then calls Forget).
+// change a token, and whatever a call throws ends drafting for the sequences it was about, for a
+// while or for good, and nothing else (the engine calls Forget then).
 //
 // Thread-safety: Observe belongs to the prefill stage, Propose and Commit to the decode stage; the
 // two stages may run at the same time on different sequences. Forget from any thread, for a
@@ -33,19 +44,22 @@ class Drafter {
 
   virtual std::string_view name() const = 0;
 
-  // After a prefill: `batch` holds the prompt rows of the sequences, hidden [R, D] what the target
-  // made of them. Replaces what was kept for these sequences.
+  // After a prefill: `batch` holds the rows of the sequences, a slice each, hidden [R, D] what the
+  // target made of them. Replaces what was kept for these sequences. warm_up: prepare for drafting
+  // at once; else as cheaply as possible, because drafts do not pay at present.
   virtual void Observe(std::span<Sequence* const> sequences, const RowBatch& batch,
-                       ConstMatView hidden) = 0;
+                       ConstMatView hidden, bool warm_up) = 0;
 
   // Whether drafts can be made for the sequence now.
   virtual bool CanPropose(const Sequence& sequence) const = 0;
 
-  // Fills `drafts` of every proposal that plans some, as far as the drafter can.
-  virtual void Propose(std::span<Proposal> proposals) = 0;
+  // Fills `drafts` and `probabilities` of every proposal that plans some, as far as the drafter can
+  // and `limits` let it. What it cost is added to `costs`.
+  virtual void Propose(std::span<Proposal> proposals, const DraftLimits& limits,
+                       DraftCosts& costs) = 0;
 
   // hidden [m, D]: the rows just committed at the sequence's cache_len, m >= 1, which has not grown
-  // by them yet.
+  // by them yet. For a sequence that was forgotten, a new beginning.
   virtual void Commit(const Sequence& sequence, ConstMatView hidden) = 0;
 
   virtual void Forget(SequenceId sequence) noexcept = 0;

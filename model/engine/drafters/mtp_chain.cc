@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "model/ops/parallel.h"
+#include "model/support/clock.h"
 
 namespace platen {
 
@@ -44,34 +45,54 @@ void MtpChain::EmbedSlots(Pass& pass) const {
   }
 }
 
-// Slots 0 .. P - 2 of every prompt. Slot P - 1 needs the first generated token and lags.
+void MtpChain::At(std::string_view point, MatView rows) const {
+  if (options_.fault_point) options_.fault_point(point, rows);
+}
+
+void MtpChain::Keep(const Sequence& s, std::unique_ptr<State> state) {
+  const std::lock_guard lock(mutex_);
+  states_[s.id] = std::move(state);
+}
+
+// The last slot of every slice needs the token that was decided behind it and lags.
 void MtpChain::Observe(std::span<Sequence* const> sequences, const RowBatch& batch,
-                       ConstMatView hidden) {
-  Pass& pass = warm_up_;
-  pass.batch.Clear();
-  pass.ids.clear();
-  for (const Sequence* s : sequences) {
-    const int64_t slots = s->prompt_len() - 1;
-    if (slots > 0) pass.batch.AddSlice(s->blocks, 0, slots);
-    for (int64_t i = 0; i < slots; ++i) {
-      pass.ids.push_back(s->tokens[static_cast<size_t>(i + 1)]);
-      PushSlotPosition(*s, i, pass.batch);
-    }
-  }
-  if (!pass.ids.empty()) FillPromptSlots(sequences, batch, hidden);
+                       ConstMatView hidden, bool warm_up) {
+  At("draft.observe");
+  if (warm_up) WarmUp(sequences, batch, hidden);
   for (size_t i = 0; i < sequences.size(); ++i) {
-    auto state = std::make_unique<State>();
-    state->len = sequences[i]->prompt_len() - 1;
     const RowSlice& slice = batch.slices[i];
-    MatView lagging = state->lagging.Shaped(1, hidden.cols);
-    std::copy_n(hidden.Row(slice.first_row + slice.num_rows - 1), hidden.cols, lagging.data);
-    const std::lock_guard lock(mutex_);
-    states_[sequences[i]->id] = std::move(state);
+    auto state = std::make_unique<State>();
+    state->num_lagging = warm_up ? 1 : std::min(slice.num_rows, kKeptLagging);
+    state->first = warm_up ? 0 : slice.num_rows - state->num_lagging;
+    state->len = warm_up ? slice.num_rows - 1 : 0;
+    MatView lagging = state->lagging.Shaped(kMostLagging, hidden.cols);
+    const int64_t end = slice.first_row + slice.num_rows;
+    for (int64_t r = 0; r < state->num_lagging; ++r) {
+      std::copy_n(hidden.Row(end - state->num_lagging + r), hidden.cols, lagging.Row(r));
+    }
+    Keep(*sequences[i], std::move(state));
   }
 }
 
-void MtpChain::FillPromptSlots(std::span<Sequence* const> sequences, const RowBatch& batch,
-                               ConstMatView hidden) {
+void MtpChain::WarmUp(std::span<Sequence* const> sequences, const RowBatch& batch,
+                      ConstMatView hidden) {
+  Pass& pass = warm_up_;
+  pass.batch.Clear();
+  pass.ids.clear();
+  for (size_t i = 0; i < sequences.size(); ++i) {
+    const Sequence& s = *sequences[i];
+    const int64_t slots = batch.slices[i].num_rows - 1;
+    if (slots > 0) pass.batch.AddSlice(s.blocks, 0, slots);
+    for (int64_t slot = 0; slot < slots; ++slot) {
+      pass.ids.push_back(s.tokens[static_cast<size_t>(slot + 1)]);
+      PushSlotPosition(s, slot, pass.batch);
+    }
+  }
+  if (!pass.ids.empty()) FillSlots(sequences, batch, hidden);
+}
+
+void MtpChain::FillSlots(std::span<Sequence* const> sequences, const RowBatch& batch,
+                         ConstMatView hidden) {
   Pass& pass = warm_up_;
   EmbedSlots(pass);
   const int64_t width = hidden.cols;
@@ -80,7 +101,7 @@ void MtpChain::FillPromptSlots(std::span<Sequence* const> sequences, const RowBa
   for (size_t i = 0; i < sequences.size(); ++i) {
     const Sequence& s = *sequences[i];
     const int64_t first = row;
-    for (int64_t slot = 0; slot + 1 < s.prompt_len(); ++slot, ++row) {
+    for (int64_t slot = 0; slot + 1 < batch.slices[i].num_rows; ++slot, ++row) {
       std::copy_n(hidden.Row(batch.slices[i].first_row + slot), width, h.Row(row));
     }
     if (!options_.convention.image_slots_vision) continue;
@@ -98,137 +119,163 @@ void MtpChain::FillPromptSlots(std::span<Sequence* const> sequences, const RowBa
 // Without a lagging row there is nothing to draft from: one plain round follows.
 bool MtpChain::CanPropose(const Sequence& sequence) const {
   const State* state = Find(sequence.id);
-  return state != nullptr && state->len < sequence.cache_len;
+  return state != nullptr && state->num_lagging > 0;
 }
 
-void MtpChain::Propose(std::span<Proposal> proposals) {
-  std::vector<Active> active;
+void MtpChain::Propose(std::span<Proposal> proposals, const DraftLimits& limits,
+                       DraftCosts& costs) {
+  active_.clear();
   for (Proposal& p : proposals) {
     State* state = p.planned > 0 ? Find(p.sequence->id) : nullptr;
-    if (state != nullptr && state->len < p.sequence->cache_len) active.push_back({&p, state});
+    if (state != nullptr && state->num_lagging > 0) active_.push_back({&p, state});
   }
-  if (active.empty()) return;
-  Extend(active);
-  for (active = KeepThoseThatWantMore(active); !active.empty();
-       active = KeepThoseThatWantMore(active)) {
-    Chain(active);
+  if (active_.empty()) return;
+  int64_t start_ns = MonotonicNs();
+  Extend();
+  costs.extend_rows += draft_.batch.num_rows();
+  costs.extend_seconds += SecondsSince(start_ns);
+  for (KeepThoseThatWantMore(limits); !active_.empty(); KeepThoseThatWantMore(limits)) {
+    start_ns = MonotonicNs();
+    Chain();
+    ++costs.chain_passes;
+    costs.chain_rows += draft_.batch.num_rows();
+    costs.chain_seconds += SecondsSince(start_ns);
   }
 }
 
 // The next step's inputs move up with their sequences.
-std::vector<MtpChain::Active> MtpChain::KeepThoseThatWantMore(std::span<const Active> active) {
-  std::vector<Active> more;
+void MtpChain::KeepThoseThatWantMore(const DraftLimits& limits) {
+  size_t kept = 0;
   MatView chain = chain_hidden_.View();
-  for (size_t i = 0; i < active.size(); ++i) {
-    const Proposal& p = *active[i].proposal;
-    if (static_cast<int>(p.drafts.size()) >= p.planned) continue;
+  for (size_t i = 0; i < active_.size(); ++i) {
+    const Proposal& p = *active_[i].proposal;
+    if (p.fault != nullptr || static_cast<int>(p.drafts.size()) >= p.planned) continue;
     // Nothing is decided after a stop token.
     if (!options_.full_drafts && p.sequence->IsStop(p.drafts.back())) continue;
+    if (!limits.GoOn(p.probabilities)) continue;
     std::copy_n(chain.Row(static_cast<int64_t>(i)), chain.cols,
-                chain.Row(static_cast<int64_t>(more.size())));
-    more.push_back(active[i]);
+                chain.Row(static_cast<int64_t>(kept)));
+    active_[kept++] = active_[i];
   }
-  return more;
+  active_.resize(kept);
 }
 
-// Slots len .. cache_len - 1 with true hidden vectors; the last one's output is the first draft.
-void MtpChain::Extend(std::span<const Active> active) {
+// The lagging slots with true hidden vectors; the last one's output is the first draft.
+void MtpChain::Extend() {
   const int64_t width = model_.architecture().text().hidden_size;
   Pass& pass = draft_;
   pass.batch.Clear();
   pass.ids.clear();
-  std::vector<int64_t> last_rows;
-  for (const Active& a : active) {
+  last_rows_.clear();
+  for (const Active& a : active_) {
     const Sequence& s = *a.proposal->sequence;
-    pass.batch.AddSlice(s.blocks, a.state->len, s.cache_len - a.state->len);
-    for (int64_t slot = a.state->len; slot < s.cache_len; ++slot) {
+    assert(a.state->next_slot() + a.state->num_lagging == s.cache_len);
+    pass.batch.AddSlice(s.blocks, a.state->len, a.state->num_lagging);
+    for (int64_t slot = a.state->next_slot(); slot < s.cache_len; ++slot) {
       pass.ids.push_back(s.tokens[static_cast<size_t>(slot + 1)]);
       PushSlotPosition(s, slot, pass.batch);
     }
-    last_rows.push_back(pass.batch.num_rows() - 1);
+    last_rows_.push_back(pass.batch.num_rows() - 1);
   }
   EmbedSlots(pass);
   MatView h = pass.hidden.Shaped(pass.batch.num_rows(), width);
-  for (size_t i = 0; i < active.size(); ++i) {
-    State& state = *active[i].state;
+  for (size_t i = 0; i < active_.size(); ++i) {
     const RowSlice& slice = pass.batch.slices[i];
-    assert(state.lagging.rows() == slice.num_rows);
-    std::copy_n(state.lagging.data(), slice.num_rows * width, h.Row(slice.first_row));
-    state.len = active[i].proposal->sequence->cache_len;
+    std::copy_n(active_[i].state->lagging.data(), slice.num_rows * width, h.Row(slice.first_row));
   }
+  At("draft.extend", h);
   model_.draft()->Forward(pass.embeddings.View(), h, pass.batch, pool_, *pass.layer);
-  AppendDrafts(active, last_rows);
+  for (const Active& a : active_) {
+    a.state->len += a.state->num_lagging;
+    a.state->num_lagging = 0;
+  }
+  AppendDrafts();
 }
 
-// One further draft per sequence from the layer's own last output. Slot cache_len + j - 1 holds the
-// pair of draft j; nothing beyond the state's length counts as written.
-void MtpChain::Chain(std::span<const Active> active) {
+// One further draft per sequence from the layer's own last output. The slot of draft j is behind
+// those of the rows in the cache; nothing beyond the state's length counts as written.
+void MtpChain::Chain() {
   Pass& pass = draft_;
   pass.batch.Clear();
   pass.ids.clear();
-  std::vector<int64_t> rows;
-  for (const Active& a : active) {
+  last_rows_.clear();
+  for (const Active& a : active_) {
     const Sequence& s = *a.proposal->sequence;
     const int64_t slot = s.cache_len + static_cast<int64_t>(a.proposal->drafts.size()) - 1;
-    rows.push_back(pass.batch.num_rows());
-    pass.batch.AddSlice(s.blocks, slot, 1);
+    last_rows_.push_back(pass.batch.num_rows());
+    pass.batch.AddSlice(s.blocks, slot - a.state->first, 1);
     pass.ids.push_back(a.proposal->drafts.back());
     PushSlotPosition(s, slot, pass.batch);
   }
   EmbedSlots(pass);
-  const auto count = static_cast<int64_t>(active.size());
+  const auto count = static_cast<int64_t>(active_.size());
+  At("draft.chain", chain_hidden_.View().Rows(0, count));
   model_.draft()->Forward(pass.embeddings.View(), chain_hidden_.View().Rows(0, count), pass.batch,
                           pool_, *pass.layer);
-  AppendDrafts(active, rows);
+  AppendDrafts();
 }
 
 // The head over one row per sequence; the rows also become the inputs of the next chained step.
-void MtpChain::AppendDrafts(std::span<const Active> active, std::span<const int64_t> rows) {
+void MtpChain::AppendDrafts() {
   const TextSizes& sizes = model_.architecture().text();
-  const auto count = static_cast<int64_t>(active.size());
+  const auto count = static_cast<int64_t>(active_.size());
   Pass& pass = draft_;
   MatView head_in = pass.head_in.Shaped(count, sizes.hidden_size);
   const MatView normed = pass.layer->normed.View();
   const MatView chained = options_.convention.chain_pre_norm ? pass.layer->pre_norm.View() : normed;
   MatView chain = chain_hidden_.Shaped(count, sizes.hidden_size);
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t row = rows[static_cast<size_t>(i)];
+    const int64_t row = last_rows_[static_cast<size_t>(i)];
     std::copy_n(normed.Row(row), normed.cols, head_in.Row(i));
     std::copy_n(chained.Row(row), normed.cols, chain.Row(i));
   }
   MatView logits = pass.logits.Shaped(count, sizes.vocab_size);
   model_.text().Logits(head_in, logits, *pass.layer);
+  At("draft.logits", logits);
   if (options_.observer) {
     options_.observer("mtp_hidden", head_in);
     options_.observer("mtp_logits", logits);
   }
-  std::vector<TokenId> drafts(static_cast<size_t>(count));
+  chosen_.resize(active_.size());
   ParallelFor(count, [&](int64_t i) {
-    const Selection best = model_.kernels().select(logits.Row(i), sizes.vocab_size);
-    // A draft that is not a number is a guess like any other: the target decides.
-    drafts[static_cast<size_t>(i)] = std::max(0, best.index);
+    chosen_[static_cast<size_t>(i)] = model_.kernels().select(logits.Row(i), sizes.vocab_size);
   });
-  for (size_t i = 0; i < active.size(); ++i) active[i].proposal->drafts.push_back(drafts[i]);
+  for (size_t i = 0; i < active_.size(); ++i) {
+    Proposal& p = *active_[i].proposal;
+    if (chosen_[i].index < 0) {
+      p.fault = "the draft layer's logits are not finite";
+      continue;
+    }
+    p.drafts.push_back(chosen_[i].index);
+    p.probabilities.push_back(chosen_[i].probability);
+  }
 }
 
 void MtpChain::Commit(const Sequence& s, ConstMatView hidden) {
   State* state = Find(s.id);
-  if (state == nullptr) return;
-  const int64_t lag = s.cache_len - state->len;
-  if (lag == 0) {
-    MatView lagging = state->lagging.Shaped(hidden.rows, hidden.cols);
-    for (int64_t r = 0; r < hidden.rows; ++r) {
-      std::copy_n(hidden.Row(r), hidden.cols, lagging.Row(r));
+  if (state == nullptr) {
+    auto fresh = std::make_unique<State>();
+    fresh->first = s.cache_len;
+    fresh->lagging.Resize(kMostLagging, hidden.cols);
+    state = fresh.get();
+    Keep(s, std::move(fresh));
+  }
+  assert(hidden.rows <= kKeptLagging);
+  MatView lagging = state->lagging.View();
+  if (state->num_lagging + hidden.rows > kMostLagging) {
+    const int64_t kept = kKeptLagging - hidden.rows;
+    const int64_t dropped = state->num_lagging - kept;
+    for (int64_t r = 0; r < kept; ++r) {
+      std::copy_n(lagging.Row(dropped + r), hidden.cols, lagging.Row(r));
     }
-    return;
+    state->first = s.cache_len - kept;
+    state->len = 0;
+    state->num_lagging = kept;
   }
-  // Rows that lag already stay in front (a round without drafts).
-  Mat joined(lag + hidden.rows, hidden.cols);
-  std::copy_n(state->lagging.data(), lag * hidden.cols, joined.data());
   for (int64_t r = 0; r < hidden.rows; ++r) {
-    std::copy_n(hidden.Row(r), hidden.cols, joined.View().Row(lag + r));
+    std::copy_n(hidden.Row(r), hidden.cols, lagging.Row(state->num_lagging + r));
   }
-  state->lagging = std::move(joined);
+  state->num_lagging += hidden.rows;
 }
 
 }  // namespace platen

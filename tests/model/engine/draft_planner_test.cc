@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <functional>
 #include <random>
+#include <utility>
+#include <vector>
 
 namespace platen {
 namespace {
@@ -22,29 +24,39 @@ double CheapDraft(int64_t rows) { return 0.06 * Roofline(rows); }
 double Arithmetic(int64_t rows) { return static_cast<double>(rows) * 1e-3; }
 
 // Rounds over `live` sequences whose drafts are right with chance `right`; returns how often each
-// number of drafts was chosen in the second half.
+// number of drafts was chosen in the second half. A sequence that does not draft gets `lag` rows
+// behind at most.
 std::vector<int> Simulate(DraftPlanner& planner, const Machine& machine, int64_t live, double right,
-                          int rounds, unsigned seed = 1) {
+                          int rounds, int64_t lag = 32, unsigned seed = 1) {
   std::minstd_rand rng(seed);
   std::uniform_real_distribution<double> chance(0, 1);
   std::vector<int> chosen(9, 0);
+  std::vector<int64_t> lagging(static_cast<size_t>(live), 1);
   for (int round = 0; round < rounds; ++round) {
-    const int k = planner.Choose(live);
+    const int k = planner.Choose(live, 8);
     if (round >= rounds / 2) ++chosen[static_cast<size_t>(k)];
     const int64_t probe = k == 0 ? planner.Probe(live) : -1;
     RoundCosts costs;
+    DraftCosts& draft = costs.draft;
     for (int64_t i = 0; i < live; ++i) {
+      int64_t& rows_behind = lagging[static_cast<size_t>(i)];
       const int drafts = i == probe ? 3 : k;
       int accepted = 0;
       while (accepted < drafts && chance(rng) < right) ++accepted;
-      planner.AddAcceptance(drafts, accepted);
+      planner.AddAcceptance({}, drafts, accepted);
       costs.verify_rows += drafts + 1;
-      costs.draft_sequences += drafts > 0 ? 1 : 0;
-      costs.draft_steps = std::max(costs.draft_steps, drafts);
+      if (drafts > 0) {
+        draft.extend_rows += std::exchange(rows_behind, 0);
+        draft.chain_passes = std::max<int64_t>(draft.chain_passes, drafts - 1);
+        draft.chain_rows += drafts - 1;
+      }
+      rows_behind = std::min(lag, rows_behind + accepted + 1);
     }
     costs.verify_seconds = machine.verify(costs.verify_rows);
-    if (costs.draft_steps > 0) {
-      costs.draft_seconds = costs.draft_steps * machine.draft(costs.draft_sequences);
+    if (draft.extend_rows > 0) draft.extend_seconds = machine.draft(draft.extend_rows);
+    if (draft.chain_passes > 0) {
+      draft.chain_seconds = static_cast<double>(draft.chain_passes) *
+                            machine.draft(draft.chain_rows / draft.chain_passes);
     }
     planner.AddCosts(costs);
   }
@@ -78,6 +90,58 @@ TEST(DraftPlanner, DraftsThatBecomeRightAreNoticed) {
   EXPECT_GE(Simulate(planner, {Roofline, CheapDraft}, 1, 0.95, 20000)[3], 9000);
 }
 
+// A probe after a long time without drafts runs over all rows since: that is not what drafts cost.
+TEST(DraftPlanner, ADraftLayerThatIsFarBehindDoesNotMakeDraftsLookDear) {
+  const Machine machine = {Roofline,
+                           [](int64_t rows) { return 0.5e-3 * static_cast<double>(rows); }};
+  DraftPlanner planner(3);
+  Simulate(planner, machine, 1, 0.0, 400, /*lag=*/100);
+  EXPECT_GE(Simulate(planner, machine, 1, 0.95, 20000, /*lag=*/100)[3], 9000);
+}
+
+TEST(DraftPlanner, NeverMoreThanAskedFor) {
+  DraftPlanner planner(8);
+  Simulate(planner, {Roofline, CheapDraft}, 1, 0.9, 200);
+  for (int most = 0; most <= 8; ++most) EXPECT_EQ(planner.Choose(1, most), std::min(most, 7));
+}
+
+TEST(DraftPlanner, ADraftThatIsSureToFailIsNotWorthItsPass) {
+  DraftPlanner planner(3);
+  Simulate(planner, {Roofline, CheapDraft}, 2, 0.8, 400);
+  for (int i = 0; i < 200; ++i) {
+    planner.AddAcceptance(std::vector<float>{0.98F}, 1, 1);
+    planner.AddAcceptance(std::vector<float>{0.05F}, 1, 0);
+  }
+  const DraftLimits limits = planner.ChainLimits(2, 3);
+  EXPECT_TRUE(limits.GoOn(std::vector<float>{0.98F}));
+  EXPECT_TRUE(limits.GoOn(std::vector<float>{0.98F, 0.98F}));
+  EXPECT_FALSE(limits.GoOn(std::vector<float>{0.98F, 0.05F}));
+  // A pass and a row cost more than a row.
+  EXPECT_GE(limits.least_chance, planner.VerifyLimits(2, 3).least_chance);
+}
+
+TEST(DraftPlanner, WhereEveryRowCostsArithmeticADoubtfulDraftIsNotVerified) {
+  DraftPlanner planner(3);
+  Simulate(planner, {Arithmetic, CheapDraft}, 16, 0.5, 400);
+  const DraftLimits limits = planner.VerifyLimits(16, 1);
+  EXPECT_GT(limits.least_chance, 0.5);
+  DraftPlanner idle(3);  // rows up to the knee are free
+  Simulate(idle, {Roofline, CheapDraft}, 1, 0.5, 400);
+  EXPECT_LT(idle.VerifyLimits(1, 3).least_chance, 0.01);
+}
+
+TEST(DraftLimits, WithoutALimitEveryChainGoesOn) {
+  EXPECT_TRUE(DraftLimits{}.GoOn(std::vector<float>{0.0F}));
+}
+
+TEST(DraftCalibration, BelievesTheDrafterAtFirstAndWhatHappenedLater) {
+  DraftCalibration calibration;
+  EXPECT_NEAR(calibration.Chance(0.9F), 0.9, 1e-6);
+  for (int i = 0; i < 500; ++i) calibration.Add(0.9F, i % 2 == 0);
+  EXPECT_NEAR(calibration.Chance(0.9F), 0.5, 0.05);
+  EXPECT_NEAR(calibration.Chance(0.2F), 0.2, 1e-6);
+}
+
 TEST(DraftPlanner, ALengthBetweenIsFoundWhereTheKneeLiesThere) {
   // Four sequences: two rows each are free, three are not.
   DraftPlanner planner(3);
@@ -93,16 +157,16 @@ TEST(DraftPlanner, APlanThatIsNeverCarriedOutDoesNotHoldUpTheChoice) {
   // Sequences near their limit draft less than asked: the rows asked for never appear.
   DraftPlanner planner(8);
   for (int round = 0; round < 100; ++round) {
-    planner.Choose(1);
-    planner.AddCosts({0, 0, 0, 1, 1e-3});
+    planner.Choose(1, 8);
+    planner.AddCosts({{}, 1, 1e-3});
   }
   // Every pass was plain; a pass of more rows is taken to cost in proportion, drafts gain nothing.
-  EXPECT_EQ(planner.Choose(1), 0);
+  EXPECT_EQ(planner.Choose(1, 8), 0);
 }
 
 TEST(DraftPlanner, WithoutDraftsThereIsNothingToChoose) {
   DraftPlanner planner(0);
-  EXPECT_EQ(planner.Choose(5), 0);
+  EXPECT_EQ(planner.Choose(5, 8), 0);
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(planner.Probe(5), -1);
 }
 
@@ -118,7 +182,7 @@ TEST(DraftPlanner, ProbesVisitEverySequence) {
 
 TEST(PrefixChance, CountsOnlyDraftsBeforeTheFirstWrongOne) {
   DraftPlanner planner(3);
-  for (int i = 0; i < 2000; ++i) planner.AddAcceptance(3, 1);
+  for (int i = 0; i < 2000; ++i) planner.AddAcceptance({}, 3, 1);
   EXPECT_NEAR(planner.PrefixChance(1), 1.0, 0.02);
   EXPECT_NEAR(planner.PrefixChance(2), 0.0, 0.08);
 }

@@ -215,12 +215,13 @@ void AddResources(OptionTable& table) {
                    .changes_results = OptionSpec::kNo});
   table.push_back({.name = "kv-cache-mib",
                    .type = Type::kInteger,
-                   .default_value = "1024",
+                   .default_value = "0",
                    .value_name = "MiB",
                    .group = group,
-                   .help = "Memory for the attention cache, less where memory is small; pages wait "
-                           "while it is full.",
-                   .min = 1,
+                   .help = "Memory for the attention cache; pages wait while it is full. 0: a "
+                           "quarter of the memory that may be used, at most 16 GiB; what is not "
+                           "needed is not touched.",
+                   .min = 0,
                    .max = 1 << 20,
                    .changes_results = OptionSpec::kNo});
   table.push_back({.name = "batch-patches",

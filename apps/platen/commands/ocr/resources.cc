@@ -14,9 +14,8 @@ Resources ResourcesFrom(const Settings& settings) {
   resources.slots =
       settings.IsDefault("slots") ? plan.slots : static_cast<int>(settings.Integer("slots"));
   resources.pixels = settings.IsDefault("slots") ? plan.pixels : resources.slots * kPixelsOfASlot;
-  resources.kv_cache_bytes = settings.IsDefault("kv-cache-mib")
-                                 ? plan.kv_cache_bytes
-                                 : settings.Integer("kv-cache-mib") << 20;
+  const int64_t kv_cache_mib = settings.Integer("kv-cache-mib");
+  resources.kv_cache_bytes = kv_cache_mib == 0 ? plan.kv_cache_bytes : kv_cache_mib << 20;
   return resources;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "model/support/display_text.h"
 #include "model/support/utf8.h"
@@ -130,24 +131,67 @@ Json Time(const RunFacts& facts) {
           {"stages", stages}};
 }
 
+int64_t Sum(const std::vector<int64_t>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), int64_t{0});
+}
+
+int64_t RejectedDrafts(const EngineStats& stats) {
+  return Sum(stats.drafted_at) - Sum(stats.accepted_at);
+}
+
+// Tokens decided by a round that had drafts: those accepted and the target's own.
+Json MeanAcceptedLength(const EngineStats& stats) {
+  return Ratio(stats.drafted_rounds + Sum(stats.accepted_at), stats.drafted_rounds);
+}
+
+// {"1": 12, "2": 3, "4": 40, ...}: target passes of at most so many rows.
+Json StepsByRows(const EngineStats& stats) {
+  Json steps = Json::object();
+  for (size_t b = 0; b < EngineStats::kRowBuckets; ++b) {
+    if (stats.steps_by_rows[b] == 0) continue;
+    const bool last = b + 1 == EngineStats::kRowBuckets;
+    steps[last ? "more" : std::to_string(int64_t{1} << b)] = stats.steps_by_rows[b];
+  }
+  return steps;
+}
+
 Json Decoding(const EngineStats& stats) {
   Json acceptance = Json::array();
   for (size_t i = 0; i < stats.drafted_at.size(); ++i) {
     acceptance.push_back({{"position", i + 1},
                           {"drafted", stats.drafted_at[i]},
                           {"accepted", stats.accepted_at[i]},
-                          {"rate", Ratio(stats.accepted_at[i], stats.drafted_at[i])}});
+                          {"rate", Ratio(stats.accepted_at[i], stats.drafted_at[i])},
+                          {"conditional_rate", Ratio(stats.accepted_at[i], stats.examined_at[i])}});
+  }
+  Json reasons = Json::array();
+  for (const auto& [reason, times] : stats.fault_reasons) {
+    reasons.push_back({{"reason", ToValidUtf8(reason)}, {"times", times}});
   }
   return {{"steps", stats.steps},
           {"rows", stats.rows},
           {"mean_rows_per_step", Ratio(stats.rows, stats.steps)},
           {"mean_sequences_per_step", Ratio(stats.rounds, stats.steps)},
           {"tokens_per_target_pass", Ratio(stats.decoded_tokens, stats.rounds)},
+          {"steps_by_rows", StepsByRows(stats)},
+          {"speculation", stats.speculation},
+          {"rounds_with_drafts", Ratio(stats.drafted_rounds, stats.rounds)},
           {"acceptance", acceptance},
+          {"mean_accepted_length", MeanAcceptedLength(stats)},
+          {"rows_wasted", Ratio(RejectedDrafts(stats), stats.rows)},
+          {"drafts_not_verified", stats.unverified},
+          {"draft_s", Rounded(stats.draft_s)},
+          {"verify_s", Rounded(stats.verify_s)},
           {"draft_faults", stats.draft_faults},
+          {"draft_batches_failed", stats.failed_drafts},
+          {"draft_fault_reasons", reasons},
+          {"passes_failed", stats.failed_passes},
           {"sequences_retried", stats.retried},
           {"kv_blocks", stats.kv_blocks_total},
-          {"kv_blocks_peak", stats.kv_blocks_peak}};
+          {"kv_blocks_peak", stats.kv_blocks_peak},
+          {"preemptions", stats.preemptions},
+          {"rows_recomputed", stats.recomputed_rows},
+          {"drafts_without_a_block", stats.short_of_blocks}};
 }
 
 Json Failures(const RunReport& report) {
