@@ -18,6 +18,7 @@ constexpr double kFirstExamined = 8.0;
 constexpr double kFirstAccepted = 6.4;
 constexpr double kWorthChanging = 1.03;  // gain that another number of drafts must promise
 constexpr int64_t kRoundsBetweenProbes = 32;
+constexpr size_t kFirstBuckets = 32;  // of pass costs: up to 512 rows
 constexpr double kBinMemory = 0.995;  // of the calibration, per draft in the bin
 constexpr double kOwnWeight = 8;      // drafts that the drafter's own probability counts as
 
@@ -35,7 +36,7 @@ size_t PassCost::BucketOf(int64_t rows) {
 
 void PassCost::Add(int64_t rows, double seconds) {
   const size_t index = BucketOf(rows);
-  if (index >= buckets_.size()) buckets_.resize(index + 1);
+  if (index >= buckets_.size()) buckets_.resize(std::max(index + 1, kFirstBuckets));
   Bucket& bucket = buckets_[index];
   if (bucket.count++ == 0) {
     bucket.rows = static_cast<double>(rows);
@@ -97,10 +98,24 @@ double DraftPlanner::DraftSeconds(int64_t live, int drafts) const {
   return extend_.Seconds(std::llround(rows)) + (drafts - 1) * chain_.Seconds(live);
 }
 
+double DraftPlanner::RoundSeconds(int64_t live, int drafts) const {
+  const double seconds = verify_.Seconds(live * (drafts + 1)) + DraftSeconds(live, drafts);
+  return std::max(seconds, 1e-9);
+}
+
 // Of one sequence among `live`.
 double DraftPlanner::TokensPerSecond(int64_t live, int drafts) const {
-  const double seconds = verify_.Seconds(live * (drafts + 1)) + DraftSeconds(live, drafts);
-  return TokensPerRound(drafts) / std::max(seconds, 1e-9);
+  return TokensPerRound(drafts) / RoundSeconds(live, drafts);
+}
+
+// Whether more drafts than `drafts` would pay if those were always right.
+bool DraftPlanner::CouldPay(int64_t live, int drafts) const {
+  const double now = TokensPerSecond(live, drafts) * kWorthChanging;
+  for (int k = drafts + 1; k <= max_drafts_; ++k) {
+    const double tokens = TokensPerRound(drafts) + PrefixChance(drafts) * (k - drafts);
+    if (tokens / RoundSeconds(live, k) > now) return true;
+  }
+  return false;
 }
 
 // A draft that costs `seconds` pays if its chance is more than what the whole batch decides in that
@@ -158,9 +173,10 @@ int DraftPlanner::Choose(int64_t live, int most) {
   return best;
 }
 
-int64_t DraftPlanner::Probe(int64_t live) {
-  if (max_drafts_ == 0 || ++plain_rounds_ < kRoundsBetweenProbes) return -1;
-  plain_rounds_ = 0;
+int64_t DraftPlanner::Probe(int64_t live, int drafts) {
+  if (drafts >= max_drafts_ || ++rounds_since_probe_ < kRoundsBetweenProbes) return -1;
+  rounds_since_probe_ = 0;
+  if (!CouldPay(live, drafts)) return -1;
   return next_probe_++ % live;
 }
 

@@ -99,9 +99,10 @@ class DraftPlanner {
   // are not known yet are tried out first.
   int Choose(int64_t live, int most);
 
-  // When Choose says 0: the place (0 .. live - 1) of one sequence that should draft all the same,
-  // now and then, so that a change of the acceptance is noticed; -1 in most rounds.
-  int64_t Probe(int64_t live);
+  // After Choose said `drafts`: the place (0 .. live - 1) of one sequence that should make one
+  // draft more, now and then, so that a change of the acceptance is noticed; -1 in most rounds, and
+  // always where a further draft would not pay even if it were right every time.
+  int64_t Probe(int64_t live, int drafts);
 
   // For a round of `live` sequences with up to `drafts` drafts each: when a chain should end
   // (draft and row are still to be paid), and when a draft that is made already is not worth its
@@ -120,7 +121,9 @@ class DraftPlanner {
   bool TryOut(int64_t rows);
   double TokensPerRound(int drafts) const;
   double DraftSeconds(int64_t live, int drafts) const;
+  double RoundSeconds(int64_t live, int drafts) const;
   double TokensPerSecond(int64_t live, int drafts) const;
+  bool CouldPay(int64_t live, int drafts) const;
   DraftLimits LimitsFor(int64_t live, int drafts, double seconds) const;
   double RowSeconds(int64_t live, int drafts) const;
 
@@ -135,8 +138,8 @@ class DraftPlanner {
   std::vector<Position> positions_;
   DraftCalibration calibration_;
   int current_ = 0;
-  int64_t plain_rounds_ = 0;  // since the last probe
-  int64_t next_probe_ = 0;    // round robin over sequences
+  int64_t rounds_since_probe_ = 0;
+  int64_t next_probe_ = 0;  // round robin over sequences
 };
 
 }  // namespace platen

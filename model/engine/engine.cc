@@ -175,6 +175,7 @@ bool Engine::TryReserve(Sequence& s) {
   const int64_t rows = std::min(std::max(expected, least), s.worst_case_rows());
   const int64_t blocks = pool.BlocksFor(rows);
   const int64_t free = pool.free_blocks();
+  s.blocks.reserve(static_cast<size_t>(pool.BlocksFor(s.worst_case_rows())));
   if (free < pool.total_blocks() && free - blocks < pool.total_blocks() / kKeptFree) return false;
   return pool.Take(blocks, s.blocks);
 }
@@ -200,7 +201,7 @@ bool Engine::Impl::WarmUpNow() const {
       return rounds.drafts_pay();
     case WarmUp::kAlways:
       return true;
-    case WarmUp::kNever:
+    case WarmUp::kLater:
       return false;
   }
   return true;

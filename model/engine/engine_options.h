@@ -51,9 +51,9 @@ enum class DrafterChoice { kAuto, kNone };
 
 // When the draft layer reads a prompt. It costs a fifteenth of a prefill, and only drafts gain.
 enum class WarmUp {
-  kAuto,    // at once if drafts pay at present, else not before its last few rows are needed
+  kAuto,    // at once if drafts pay at present, else with the first draft
   kAlways,  // at once
-  kNever,
+  kLater,   // with the first draft
 };
 
 struct EngineOptions {

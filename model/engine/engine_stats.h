@@ -10,8 +10,8 @@
 
 namespace platen {
 
-// Position j of `drafted_at` counts rounds of sequences that had a draft j+1, `examined_at` those of
-// them whose drafts 1..j were all accepted, `accepted_at` those whose draft j+1 was too.
+// Position j of `drafted_at` counts rounds of sequences that had a draft j+1, `examined_at` those
+// of them whose drafts 1..j were all accepted, `accepted_at` those whose draft j+1 was too.
 struct EngineStats {
   // Target passes by their rows: 1, 2, 3-4, 5-8, ..., beyond 256.
   static constexpr size_t kRowBuckets = 10;

@@ -10,7 +10,10 @@
 namespace platen {
 
 MtpChain::MtpChain(const Model& model, KvPool& pool, MtpChainOptions options)
-    : model_(model), pool_(pool), options_(std::move(options)) {
+    : model_(model),
+      pool_(pool),
+      options_(std::move(options)),
+      lagging_rows_(model.architecture().text().hidden_size, kMostLaggingBytes) {
   warm_up_.layer = model.draft()->MakeWorkspace();
   draft_.layer = model.draft()->MakeWorkspace();
 }
@@ -61,17 +64,23 @@ void MtpChain::Observe(std::span<Sequence* const> sequences, const RowBatch& bat
   if (warm_up) WarmUp(sequences, batch, hidden);
   for (size_t i = 0; i < sequences.size(); ++i) {
     const RowSlice& slice = batch.slices[i];
-    auto state = std::make_unique<State>();
-    state->num_lagging = warm_up ? 1 : std::min(slice.num_rows, kKeptLagging);
-    state->first = warm_up ? 0 : slice.num_rows - state->num_lagging;
+    auto state = std::make_unique<State>(lagging_rows_, *sequences[i]);
     state->len = warm_up ? slice.num_rows - 1 : 0;
-    MatView lagging = state->lagging.Shaped(kMostLagging, hidden.cols);
-    const int64_t end = slice.first_row + slice.num_rows;
-    for (int64_t r = 0; r < state->num_lagging; ++r) {
-      std::copy_n(hidden.Row(end - state->num_lagging + r), hidden.cols, lagging.Row(r));
-    }
+    const int64_t lagging = slice.num_rows - state->len;
+    KeepRows(*state, state->len, hidden.Rows(slice.first_row + state->len, lagging));
     Keep(*sequences[i], std::move(state));
   }
+}
+
+// Rows from `first_row` on, which follow those that lag already.
+void MtpChain::KeepRows(State& state, int64_t first_row, ConstMatView hidden) const {
+  if (state.lagging.Append(hidden)) return;
+  // No room: the layer begins anew behind the last row. (One row nobody could keep is no loss: the
+  // next round brings another.)
+  state.lagging.Clear();
+  state.first = first_row + hidden.rows - 1;
+  state.len = 0;
+  if (!state.lagging.Append(hidden.Rows(hidden.rows - 1, 1))) ++state.first;
 }
 
 void MtpChain::WarmUp(std::span<Sequence* const> sequences, const RowBatch& batch,
@@ -119,7 +128,7 @@ void MtpChain::FillSlots(std::span<Sequence* const> sequences, const RowBatch& b
 // Without a lagging row there is nothing to draft from: one plain round follows.
 bool MtpChain::CanPropose(const Sequence& sequence) const {
   const State* state = Find(sequence.id);
-  return state != nullptr && state->num_lagging > 0;
+  return state != nullptr && state->lagging.size() > 0;
 }
 
 void MtpChain::Propose(std::span<Proposal> proposals, const DraftLimits& limits,
@@ -127,7 +136,7 @@ void MtpChain::Propose(std::span<Proposal> proposals, const DraftLimits& limits,
   active_.clear();
   for (Proposal& p : proposals) {
     State* state = p.planned > 0 ? Find(p.sequence->id) : nullptr;
-    if (state != nullptr && state->num_lagging > 0) active_.push_back({&p, state});
+    if (state != nullptr && state->lagging.size() > 0) active_.push_back({&p, state});
   }
   if (active_.empty()) return;
   int64_t start_ns = MonotonicNs();
@@ -169,8 +178,8 @@ void MtpChain::Extend() {
   last_rows_.clear();
   for (const Active& a : active_) {
     const Sequence& s = *a.proposal->sequence;
-    assert(a.state->next_slot() + a.state->num_lagging == s.cache_len);
-    pass.batch.AddSlice(s.blocks, a.state->len, a.state->num_lagging);
+    assert(a.state->next_slot() + a.state->lagging.size() == s.cache_len);
+    pass.batch.AddSlice(s.blocks, a.state->len, a.state->lagging.size());
     for (int64_t slot = a.state->next_slot(); slot < s.cache_len; ++slot) {
       pass.ids.push_back(s.tokens[static_cast<size_t>(slot + 1)]);
       PushSlotPosition(s, slot, pass.batch);
@@ -181,13 +190,13 @@ void MtpChain::Extend() {
   MatView h = pass.hidden.Shaped(pass.batch.num_rows(), width);
   for (size_t i = 0; i < active_.size(); ++i) {
     const RowSlice& slice = pass.batch.slices[i];
-    std::copy_n(active_[i].state->lagging.data(), slice.num_rows * width, h.Row(slice.first_row));
+    active_[i].state->lagging.CopyTo(h.Rows(slice.first_row, slice.num_rows));
   }
   At("draft.extend", h);
   model_.draft()->Forward(pass.embeddings.View(), h, pass.batch, pool_, *pass.layer);
   for (const Active& a : active_) {
-    a.state->len += a.state->num_lagging;
-    a.state->num_lagging = 0;
+    a.state->len += a.state->lagging.size();
+    a.state->lagging.Clear();
   }
   AppendDrafts();
 }
@@ -254,28 +263,12 @@ void MtpChain::AppendDrafts() {
 void MtpChain::Commit(const Sequence& s, ConstMatView hidden) {
   State* state = Find(s.id);
   if (state == nullptr) {
-    auto fresh = std::make_unique<State>();
+    auto fresh = std::make_unique<State>(lagging_rows_, s);
     fresh->first = s.cache_len;
-    fresh->lagging.Resize(kMostLagging, hidden.cols);
     state = fresh.get();
     Keep(s, std::move(fresh));
   }
-  assert(hidden.rows <= kKeptLagging);
-  MatView lagging = state->lagging.View();
-  if (state->num_lagging + hidden.rows > kMostLagging) {
-    const int64_t kept = kKeptLagging - hidden.rows;
-    const int64_t dropped = state->num_lagging - kept;
-    for (int64_t r = 0; r < kept; ++r) {
-      std::copy_n(lagging.Row(dropped + r), hidden.cols, lagging.Row(r));
-    }
-    state->first = s.cache_len - kept;
-    state->len = 0;
-    state->num_lagging = kept;
-  }
-  for (int64_t r = 0; r < hidden.rows; ++r) {
-    std::copy_n(hidden.Row(r), hidden.cols, lagging.Row(state->num_lagging + r));
-  }
-  state->num_lagging += hidden.rows;
+  KeepRows(*state, s.cache_len, hidden);
 }
 
 }  // namespace platen

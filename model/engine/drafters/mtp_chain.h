@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/engine/drafters/drafter.h"
+#include "model/engine/drafters/hidden_rows.h"
 #include "model/engine/fault_point.h"
 #include "model/engine/mtp_convention.h"
 #include "model/families/model.h"
@@ -22,15 +23,13 @@ struct MtpChainOptions {
   FaultPoint fault_point;  // "draft.observe", "draft.extend", "draft.chain", "draft.logits"
 };
 
-// Without a warm-up, and after many rows without a draft, the layer's cache begins anew at the last
-// few rows: what lies before is not worth its passes and its memory. The first draft after that
-// costs a longer pass, and a few rows of context less.
+// Without a warm-up, and while a sequence does not draft, the hidden vectors of its rows are kept
+// until it does: its first draft then costs a pass over all of them. When they would take more than
+// kMostLaggingBytes, those of a sequence are dropped, and its draft layer begins anew at the row
+// after them: it drafts worse then, by what it does not see.
 class MtpChain final : public Drafter {
  public:
-  // Hidden vectors kept of a sequence that is not drafting: at most so many; when there are more,
-  // the newest so many stay.
-  static constexpr int64_t kMostLagging = 32;
-  static constexpr int64_t kKeptLagging = 16;
+  static constexpr int64_t kMostLaggingBytes = int64_t{256} << 20;
 
   // `model`, which has a draft layer, and `pool` outlive the drafter.
   MtpChain(const Model& model, KvPool& pool, MtpChainOptions options);
@@ -46,13 +45,13 @@ class MtpChain final : public Drafter {
 
  private:
   // Slots first .. first + len - 1 of the draft layer are in its cache, at indices 0 .. len - 1.
-  // `lagging` holds, in its first `num_lagging` rows, the target's hidden vectors of the rows from
-  // there to cache_len - 1.
+  // `lagging` holds the target's hidden vectors of the rows from there to cache_len - 1.
   struct State {
+    State(HiddenRowPool& pool, const Sequence& s) : lagging(pool, s.worst_case_rows()) {}
+
     int64_t first = 0;
     int64_t len = 0;
-    int64_t num_lagging = 0;
-    Mat lagging;
+    HiddenRows lagging;
 
     int64_t next_slot() const { return first + len; }
   };
@@ -73,6 +72,7 @@ class MtpChain final : public Drafter {
 
   State* Find(SequenceId sequence) const;
   void Keep(const Sequence& s, std::unique_ptr<State> state);
+  void KeepRows(State& state, int64_t first_row, ConstMatView hidden) const;
   void At(std::string_view point, MatView rows = {}) const;
   void PushSlotPosition(const Sequence& s, int64_t slot, RowBatch& batch) const;
   void EmbedSlots(Pass& pass) const;
@@ -86,6 +86,7 @@ class MtpChain final : public Drafter {
   const Model& model_;
   KvPool& pool_;
   const MtpChainOptions options_;
+  HiddenRowPool lagging_rows_;
   Pass warm_up_;  // of the prefill stage
 
   // Of the decode stage.

@@ -1,6 +1,7 @@
 #include "model/families/glm_ocr/decoder.h"
 
 #include <cassert>
+#include <functional>
 
 #include "model/checkpoint/checkpoint.h"
 #include "model/ops/norm.h"
@@ -32,12 +33,12 @@ void DecoderLayerOp::Run(const DecoderLayerWeights& w, int cache_layer, const Ro
 
   // h = x + post_self_attn_layernorm(attention(input_layernorm(x)))
   attention_.ReserveQueries(rows, ws.attention);
-  w.qkv.ApplyInPieces(
-      kernels_, {x, w.input_layernorm, eps}, config_.head_dim,
-      [&](const Linear::Piece& piece) {
-        attention_.Scatter(cache_layer, pool, piece, ws.attention);
-      },
-      ws.linear);
+  const auto scatter = [&](const Linear::Piece& piece) {
+    attention_.Scatter(cache_layer, pool, piece, ws.attention);
+  };
+  // By reference: a function that owns its captures takes memory in every layer of every round.
+  w.qkv.ApplyInPieces(kernels_, {x, w.input_layernorm, eps}, config_.head_dim, std::cref(scatter),
+                      ws.linear);
   attention_.Attend(cache_layer, batch, pool, ws.attention);
   w.o_proj.Apply(kernels_, ws.attention.attention_out.View(), branch, ws.linear);
   AddRmsNormRows(kernels_, branch, w.post_self_attn_layernorm, eps, x);

@@ -35,12 +35,12 @@ std::vector<int> Simulate(DraftPlanner& planner, const Machine& machine, int64_t
   for (int round = 0; round < rounds; ++round) {
     const int k = planner.Choose(live, 8);
     if (round >= rounds / 2) ++chosen[static_cast<size_t>(k)];
-    const int64_t probe = k == 0 ? planner.Probe(live) : -1;
+    const int64_t probe = planner.Probe(live, k);
     RoundCosts costs;
     DraftCosts& draft = costs.draft;
     for (int64_t i = 0; i < live; ++i) {
       int64_t& rows_behind = lagging[static_cast<size_t>(i)];
-      const int drafts = i == probe ? 3 : k;
+      const int drafts = k + (i == probe ? 1 : 0);
       int accepted = 0;
       while (accepted < drafts && chance(rng) < right) ++accepted;
       planner.AddAcceptance({}, drafts, accepted);
@@ -167,14 +167,23 @@ TEST(DraftPlanner, APlanThatIsNeverCarriedOutDoesNotHoldUpTheChoice) {
 TEST(DraftPlanner, WithoutDraftsThereIsNothingToChoose) {
   DraftPlanner planner(0);
   EXPECT_EQ(planner.Choose(5, 8), 0);
-  for (int i = 0; i < 1000; ++i) EXPECT_EQ(planner.Probe(5), -1);
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(planner.Probe(5, 0), -1);
+}
+
+TEST(DraftPlanner, WhereNoDraftCouldPayNobodyTries) {
+  // Every row costs its arithmetic, and drafts come on top: even right ones gain nothing.
+  DraftPlanner planner(3);
+  Simulate(planner, {Arithmetic, CheapDraft}, 32, 0.9, 200);
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(planner.Probe(32, 0), -1);
 }
 
 TEST(DraftPlanner, ProbesVisitEverySequence) {
   DraftPlanner planner(3);
+  planner.AddCosts({{4, 1e-6, 1, 4, 1e-6}, 4, 1e-3});
+  planner.AddCosts({{}, 16, 1.1e-3});
   std::vector<int> probed(4, 0);
   for (int i = 0; i < 32 * 8; ++i) {
-    const int64_t place = planner.Probe(4);
+    const int64_t place = planner.Probe(4, 0);
     if (place >= 0) ++probed[static_cast<size_t>(place)];
   }
   EXPECT_EQ(probed, (std::vector<int>{2, 2, 2, 2}));

@@ -38,6 +38,7 @@ std::string PeaksText(const bench::Peaks& peaks);
 // The kinds. Each takes the words after its name.
 int RunBenchKernels(const Words& words);
 int RunBenchModel(const Words& words);
+int RunBenchDecode(const Words& words);
 int RunBenchPages(const Words& words);
 
 }  // namespace platen

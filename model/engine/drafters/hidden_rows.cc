@@ -1,0 +1,71 @@
+#include "model/engine/drafters/hidden_rows.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace platen {
+
+HiddenRowPool::HiddenRowPool(int64_t width, int64_t bytes)
+    : width_(width),
+      most_chunks_(static_cast<size_t>(std::max<int64_t>(
+          1, bytes / (kChunkRows * width * static_cast<int64_t>(sizeof(float)))))) {}
+
+Mat* HiddenRowPool::Take() {
+  const std::lock_guard lock(mutex_);
+  if (!free_.empty()) {
+    Mat* chunk = free_.back();
+    free_.pop_back();
+    return chunk;
+  }
+  if (chunks_.size() >= most_chunks_) return nullptr;
+  free_.reserve(chunks_.size() + 1);  // so that giving back cannot fail
+  chunks_.push_back(std::make_unique<Mat>(kChunkRows, width_));
+  return chunks_.back().get();
+}
+
+void HiddenRowPool::Give(Mat* chunk) noexcept {
+  const std::lock_guard lock(mutex_);
+  free_.push_back(chunk);
+}
+
+HiddenRows::HiddenRows(HiddenRowPool& pool, int64_t most_rows) : pool_(&pool) {
+  chunks_.reserve(static_cast<size_t>(most_rows / HiddenRowPool::kChunkRows + 1));
+}
+
+bool HiddenRows::Append(ConstMatView rows) {
+  assert(rows.cols == pool_->width());
+  constexpr int64_t kRows = HiddenRowPool::kChunkRows;
+  const auto needed = static_cast<size_t>((size_ + rows.rows + kRows - 1) / kRows);
+  const size_t had = chunks_.size();
+  if (needed > chunks_.capacity()) chunks_.reserve(2 * needed);
+  while (chunks_.size() < needed) {
+    Mat* chunk = pool_->Take();
+    if (chunk == nullptr) {
+      for (; chunks_.size() > had; chunks_.pop_back()) pool_->Give(chunks_.back());
+      return false;
+    }
+    chunks_.push_back(chunk);
+  }
+  for (int64_t r = 0; r < rows.rows; ++r, ++size_) {
+    Mat& chunk = *chunks_[static_cast<size_t>(size_ / kRows)];
+    std::copy_n(rows.Row(r), rows.cols, chunk.View().Row(size_ % kRows));
+  }
+  return true;
+}
+
+void HiddenRows::CopyTo(MatView out) const {
+  assert(out.rows == size_);
+  constexpr int64_t kRows = HiddenRowPool::kChunkRows;
+  for (int64_t r = 0; r < size_; ++r) {
+    const Mat& chunk = *chunks_[static_cast<size_t>(r / kRows)];
+    std::copy_n(chunk.View().Row(r % kRows), out.cols, out.Row(r));
+  }
+}
+
+void HiddenRows::Clear() noexcept {
+  for (Mat* chunk : chunks_) pool_->Give(chunk);
+  chunks_.clear();
+  size_ = 0;
+}
+
+}  // namespace platen
