@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "model/engine/random_stream.h"
 #include "model/support/attempt.h"
 #include "model/support/display_text.h"
 #include "stages/crop_request.h"
@@ -27,6 +28,15 @@ bool MustBeRead(PageSlot& page) {
 }
 
 }  // namespace
+
+// By what is read, not by when: the same after a resume, in any order and in any share of the work.
+uint64_t SeedOf(const PageSlot& page, const CropOrigin& origin, uint64_t run_seed) {
+  std::string identity = page.job.document->name;
+  for (const int part : {page.job.page, origin.region, origin.line, origin.part}) {
+    identity += '\n' + std::to_string(part);
+  }
+  return RequestSeed(run_seed, identity);
+}
 
 PageTools ToolsWith(const LayoutDetector& detector) {
   PageTools tools;
@@ -97,8 +107,9 @@ void PageStages::Prepare(PageSlot& page, Crop& crop, PageCrop& prepared) const {
   prepared.origin = std::move(crop.origin);
   prepared.error = Attempt([&] {
     const auto region = static_cast<size_t>(prepared.origin.region);
-    const RequestOptions request = CropRequest(page.geometry.layout.regions.at(region).kind,
-                                               reading_, page.job.document->read);
+    RequestOptions request = CropRequest(page.geometry.layout.regions.at(region).kind, reading_,
+                                         page.job.document->read);
+    request.sampling.seed = SeedOf(page, prepared.origin, request.sampling.seed);
     prepared.sequence = recognizer_.Prepare(crop.image, request);
   });
   if (prepared.sequence) prepared.sequence->crop = &prepared;

@@ -5,7 +5,7 @@ namespace platen {
 RequestOptions CropRequest(RegionKind kind, const ReadingConfig& reading,
                            const ReadOptions& options) {
   RequestOptions request;
-  request.repetition_penalty = options.repetition_penalty;
+  request.sampling = options.sampling;
   request.max_new_tokens = options.max_new_tokens;
   request.length_class = static_cast<int>(kind);
   if (!options.task.empty()) {

@@ -1,28 +1,36 @@
-// When a draft is kept: pure functions.
+// When a draft is kept.
 #pragma once
 
-#include <algorithm>
 #include <span>
 
 #include "model/engine/sampler.h"
 
 namespace platen {
 
-enum class AcceptanceRule {
-  // Drafts are kept as far as they are what the target chose itself: the text of plain decoding.
-  kGreedy,
+// Drafts for the places from a row on, and what they were drawn from.
+struct JudgedDrafts {
+  std::span<const TokenId> tokens;
+  // Of each draft; none: every draft was certain, as argmax and lookup drafts are. A draft that was
+  // not drawn must come without: judged by chances that it was not drawn with, it would change the
+  // distribution of the text.
+  std::span<const TokenDistribution> distributions;
 };
 
-// "greedy", as options and reports name it.
-inline const char* AcceptanceRuleName(AcceptanceRule) { return "greedy"; }
+// Buffers for one thread.
+struct AcceptanceScratch {
+  explicit AcceptanceScratch(const KernelTable& kernels) : sampler(kernels) {}
+  TokenSampler sampler;
+  TokenDistribution target, residual;
+};
 
-// How many drafts are kept. target[j] was chosen after drafts 0 .. j-1; target.size() =
-// drafts.size() + 1. The tokens decided are target[0 .. result].
-inline int CountAccepted(AcceptanceRule /*rule*/, std::span<const TokenId> drafts,
-                         std::span<const SampledToken> target) {
-  size_t accepted = 0;
-  while (accepted < drafts.size() && drafts[accepted] == target[accepted].index) ++accepted;
-  return static_cast<int>(accepted);
-}
+// How many of the drafts are kept; decided[0 .. result] are the tokens decided, the last of them
+// the target's own. rows [drafts + 1, vocab], row j is what the target says after j drafts; they
+// are changed. `first`: of row 0. A token with index -1 ends the decisions: what comes before it
+// counts.
+//
+// With AcceptanceRule::kExact, decided[j] is what the target chooses at row j for all j.
+int DecideTokens(const SamplingOptions& options, const TokenContext& first,
+                 const JudgedDrafts& drafts, MatView rows, AcceptanceScratch& scratch,
+                 std::span<SampledToken> decided);
 
 }  // namespace platen

@@ -296,6 +296,7 @@ void DecodeRounds::DropDraftsThatDoNotPay() {
     dropped += static_cast<int64_t>(p.drafts.size() - keep);
     p.drafts.resize(keep);
     p.probabilities.resize(keep);
+    if (p.distributions.size() > keep) p.distributions.resize(keep);
   }
   if (dropped == 0) return;
   counters_.Update([&](EngineStats& stats) { stats.unverified += dropped; });

@@ -100,6 +100,7 @@ Engine::~Engine() = default;
 
 std::unique_ptr<Sequence> Engine::Prepare(Request request) const {
   const Architecture& architecture = impl_->model.architecture();
+  CheckSamplingOptions(request.sampling);
   auto s = std::make_unique<Sequence>();
   s->id = static_cast<SequenceId>(++impl_->last_id);
   std::vector<PatchGrid> grids;
@@ -115,6 +116,8 @@ std::unique_ptr<Sequence> Engine::Prepare(Request request) const {
   if (!s->request.ignore_stop) {
     s->stop = s->request.stop.empty() ? architecture.tokens().stop : s->request.stop;
   }
+  const Tokenizer& tokenizer = impl_->model.tokenizer();
+  s->known_ids = static_cast<int>(tokenizer.num_base_tokens() + tokenizer.num_added_tokens());
   s->result.prompt_tokens = static_cast<int>(s->prompt_len());
   s->result.image_tokens = image_tokens;
   s->Restart();

@@ -6,7 +6,6 @@
 #include <memory>
 #include <vector>
 
-#include "model/engine/acceptance.h"
 #include "model/engine/drafters/drafter.h"
 #include "model/engine/fault_point.h"
 #include "model/engine/mtp_convention.h"
@@ -59,7 +58,6 @@ enum class WarmUp {
 struct EngineOptions {
   int draft_length = 3;  // 0..8 drafts per round (num_speculative_tokens); 0 = plain decoding
   DrafterChoice drafters = DrafterChoice::kAuto;
-  AcceptanceRule acceptance = AcceptanceRule::kGreedy;
   int64_t kv_cache_bytes = 0;  // 0: 1 GiB
   int kv_block_tokens = 32;    // tests use 16 to hit boundaries often
   // Draft as many tokens as pay just now, at most draft_length; see draft_planner.h. Changes the

@@ -9,7 +9,8 @@ Request MakeRequest(const VisionModel& vision, const Image& crop, const RequestO
   request.images.push_back(vision.Prepare(crop));
   request.task_text = options.task_text;
   request.max_new_tokens = options.max_new_tokens;
-  request.repetition_penalty = options.repetition_penalty;
+  request.min_new_tokens = options.min_new_tokens;
+  request.sampling = options.sampling;
   request.ignore_stop = options.ignore_stop;
   request.length_class = options.length_class;
   return request;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "model/engine/sampling_options.h"
 #include "model/families/vision_model.h"
 #include "model/support/token_id.h"
 
@@ -27,7 +28,8 @@ struct Request {
   std::vector<PreparedImage> images;  // usually one crop
   std::string task_text;
   int max_new_tokens = 0;  // 0: derived from the number of image tokens, see DefaultTokenLimit
-  float repetition_penalty = 1.0F;
+  int min_new_tokens = 0;  // no stop token before so many
+  SamplingOptions sampling = {};
   std::vector<TokenId> stop;  // ids that end the answer; empty: the model's
   bool ignore_stop = false;   // for measurements: generate exactly max_new_tokens
   // Requests of a class (the kind of a region) tend to have answers of a like length for their
@@ -39,7 +41,8 @@ struct Request {
 struct RequestOptions {
   std::string task_text;   // the prompt that follows the crop
   int max_new_tokens = 0;  // as in Request, and the following too
-  float repetition_penalty = 1.0F;
+  int min_new_tokens = 0;
+  SamplingOptions sampling = {};
   bool ignore_stop = false;
   int length_class = 0;
 };

@@ -30,7 +30,7 @@ void Sequence::ReserveTokens() {
   tokens.reserve(prompt.input_ids.size() + most);
   result.tokens.reserve(most);
   result.probabilities.reserve(most);
-  if (request.repetition_penalty != 1.0F) seen.reserve(prompt.input_ids.size() + most);
+  if (request.sampling.repetition_penalty != 1.0F) seen.reserve(prompt.input_ids.size() + most);
 }
 
 bool Sequence::Decide(TokenId token, float probability) {
@@ -61,7 +61,7 @@ void Sequence::Fail(const std::string& why) {
 }
 
 void Sequence::Remember(TokenId token) {
-  if (request.repetition_penalty == 1.0F) return;
+  if (request.sampling.repetition_penalty == 1.0F) return;
   if (std::find(seen.begin(), seen.end(), token) == seen.end()) seen.push_back(token);
 }
 

@@ -13,6 +13,7 @@
 
 #include "model/engine/loop_guard.h"
 #include "model/engine/request.h"
+#include "model/engine/sampler.h"
 #include "model/families/prompt.h"
 #include "model/ops/kv_cache.h"
 #include "model/ops/tensor.h"
@@ -38,6 +39,7 @@ struct Sequence {
   Mat image_embeddings;       // [image tokens, D], after EncodeImages
   int max_new_tokens = 0;     // resolved limit, >= 1
   std::vector<TokenId> stop;  // resolved; empty: none
+  int known_ids = 0;          // of the tokenizer
 
   std::vector<TokenId> tokens;  // prompt ids, then decided tokens
   int64_t cache_len = 0;
@@ -58,6 +60,15 @@ struct Sequence {
   // Rows that a prefill puts into the cache: the prompt, and what was decided before a preemption.
   int64_t num_prefill_rows() const {
     return static_cast<int64_t>(tokens.size()) - (num_decided() > 0 ? 1 : 0);
+  }
+  // Where the next token to decide stands, for the sampler. The drafts are the caller's.
+  TokenContext NextToken() const {
+    return {.seen = seen,
+            .drafts = {},
+            .banned = stop,
+            .banned_places = request.min_new_tokens,
+            .place = num_decided(),
+            .known_ids = known_ids};
   }
   bool IsStop(TokenId token) const {
     return std::find(stop.begin(), stop.end(), token) != stop.end();

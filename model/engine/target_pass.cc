@@ -8,11 +8,6 @@
 namespace platen {
 namespace {
 
-SampledToken Sample(const Model& model, const Sequence& s, std::span<const TokenId> drafts,
-                    MatView row) {
-  return SampleGreedy(model.kernels(), {s.request.repetition_penalty}, {s.seen, drafts}, row);
-}
-
 void PushPositions(const Sequence& s, int64_t first, int64_t count, RowBatch& batch) {
   for (int64_t row = first; row < first + count; ++row) {
     batch.PushPosition(s.RopePosition(row, 0), s.RopePosition(row, 1), s.RopePosition(row, 2));
@@ -22,7 +17,10 @@ void PushPositions(const Sequence& s, int64_t first, int64_t count, RowBatch& ba
 }  // namespace
 
 PrefillPass::PrefillPass(const Model& model, KvPool& pool)
-    : model_(model), pool_(pool), workspace_(model.text().MakeWorkspace()) {}
+    : model_(model),
+      pool_(pool),
+      workspace_(model.text().MakeWorkspace()),
+      sampler_(model.kernels()) {}
 
 void PrefillPass::Run(std::span<Sequence* const> sequences, const Observer& observer) {
   const TextSizes& sizes = model_.architecture().text();
@@ -63,7 +61,8 @@ void PrefillPass::ChooseFirstTokens(std::span<Sequence* const> sequences,
   row = 0;
   for (size_t i = 0; i < sequences.size(); ++i) {
     if (!is_new(sequences[i])) continue;
-    first_tokens_[i] = Sample(model_, *sequences[i], {}, logits.Rows(row++, 1));
+    const Sequence& s = *sequences[i];
+    first_tokens_[i] = sampler_.Sample(s.request.sampling, s.NextToken(), logits.Rows(row++, 1));
   }
 }
 
@@ -98,17 +97,22 @@ void VerifyPass::Run(std::span<const Proposal> proposals) {
 
   accepted_.resize(proposals.size());
   chosen_.resize(static_cast<size_t>(rows));
-  ParallelFor(static_cast<int64_t>(proposals.size()), [&](int64_t i) {
-    const Proposal& p = proposals[static_cast<size_t>(i)];
-    const RowSlice& slice = batch_.slices[static_cast<size_t>(i)];
-    for (int64_t j = 0; j < slice.num_rows; ++j) {
-      chosen_[static_cast<size_t>(slice.first_row + j)] =
-          Sample(model_, *p.sequence, std::span(p.drafts).first(static_cast<size_t>(j)),
-                 logits.Rows(slice.first_row + j, 1));
-    }
-    accepted_[static_cast<size_t>(i)] =
-        CountAccepted(AcceptanceRule::kGreedy, p.drafts, chosen(static_cast<size_t>(i)));
+  while (scratch_.size() < proposals.size()) {
+    scratch_.push_back(std::make_unique<AcceptanceScratch>(model_.kernels()));
+  }
+  ParallelFor(std::ssize(proposals), [&](int64_t i) {
+    const auto place = static_cast<size_t>(i);
+    const Proposal& p = proposals[place];
+    const RowSlice& slice = batch_.slices[place];
+    accepted_[place] = DecideTokens(
+        p.sequence->request.sampling, p.sequence->NextToken(), {p.drafts, p.distributions},
+        logits.Rows(slice.first_row, slice.num_rows), *scratch_[place], RowsOf(slice));
   });
+}
+
+std::span<SampledToken> VerifyPass::RowsOf(const RowSlice& slice) {
+  return std::span(chosen_).subspan(static_cast<size_t>(slice.first_row),
+                                    static_cast<size_t>(slice.num_rows));
 }
 
 std::span<const SampledToken> VerifyPass::chosen(size_t i) const {

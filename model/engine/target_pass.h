@@ -38,6 +38,7 @@ class PrefillPass {
   std::unique_ptr<Workspace> workspace_;
   RowBatch batch_;
   Mat x_, last_, logits_;
+  TokenSampler sampler_;
   std::vector<SampledToken> first_tokens_;  // by sequence; nothing for those that had decided
 };
 
@@ -60,14 +61,17 @@ class VerifyPass {
   bool finite(size_t i) const { return chosen(i)[static_cast<size_t>(accepted_[i])].index >= 0; }
 
  private:
+  std::span<SampledToken> RowsOf(const RowSlice& slice);
+
   const Model& model_;
   KvPool& pool_;
   std::unique_ptr<Workspace> workspace_;
   RowBatch batch_;
   Mat x_, logits_;
   std::vector<TokenId> ids_;
-  std::vector<SampledToken> chosen_;  // by row
-  std::vector<int> accepted_;         // by proposal
+  std::vector<SampledToken> chosen_;                         // by row
+  std::vector<int> accepted_;                                // by proposal
+  std::vector<std::unique_ptr<AcceptanceScratch>> scratch_;  // likewise
   FaultPoint fault_point_;
   Observer observer_;
 };

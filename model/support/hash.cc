@@ -30,6 +30,10 @@ std::string HashHex(std::string_view bytes) {
   return ToHex(XXH3_128bits(bytes.data(), bytes.size()));
 }
 
+uint64_t Hash64(std::string_view bytes, uint64_t seed) {
+  return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
+}
+
 Hasher::Hasher() : state_(std::make_unique<State>()) {
   state_->xxh = XXH3_createState();
   if (state_->xxh == nullptr) throw std::bad_alloc();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,6 +13,9 @@ namespace platen {
 inline constexpr size_t kHashHexLength = 32;
 
 std::string HashHex(std::string_view bytes);
+
+// XXH3-64 with a seed: the same on every machine and in every version.
+uint64_t Hash64(std::string_view bytes, uint64_t seed);
 
 // Hash of several parts; their boundaries count, so {"ab", "c"} and {"a", "bc"} differ.
 class Hasher {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "model/engine/sampling_options.h"
 #include "model/families/reading_config.h"
 #include "stages/layout/layout.h"
 
@@ -15,7 +16,7 @@ struct ReadOptions {
   double text_height = 0;  // > 0: block and page crops are scaled down (never up) so that
                            // small letters are this high, in pixels
   int max_new_tokens = 0;  // of one crop; 0: the kind's, else derived from the crop's size
-  float repetition_penalty = 1.0F;
+  SamplingOptions sampling = {};  // its seed is that of the run, see RequestSeed
 };
 
 // At what granularity regions of the kind are read; kPage for none or all of a page.

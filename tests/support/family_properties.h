@@ -47,9 +47,14 @@ class FamilyProperties : public ::testing::TestWithParam<FamilyCase> {
 
   static std::vector<Request> RequestsOf(const Model& model) {
     std::vector<Request> requests = GetParam().requests(model);
-    for (Request& request : requests) {
+    for (size_t i = 0; i < requests.size(); ++i) {
+      Request& request = requests[i];
       request.max_new_tokens = 24;
       request.ignore_stop = true;
+      // Greedy, drawn, with a penalty, drawn from few: in turn.
+      if (i % 4 == 1) request.sampling = {.temperature = 0.9F, .seed = 7 * i};
+      if (i % 4 == 2) request.sampling.repetition_penalty = 1.2F;
+      if (i % 4 == 3) request.sampling = {.temperature = 0.6F, .top_k = 20, .top_p = 0.9F};
     }
     return requests;
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/engine/draft_planner.h"
+#include "model/engine/sampler.h"
 #include "model/engine/sequence.h"
 #include "model/ops/observer.h"
 #include "model/ops/row_batch.h"
@@ -21,12 +22,15 @@ struct Proposal {
   int planned = 0;                   // drafts to make
   std::vector<TokenId> drafts;       // made by Drafter::Propose, at most `planned`
   std::vector<float> probabilities;  // of each draft, in the drafter's eyes
-  const char* fault = nullptr;       // why the drafter could not go on; static text
-  bool retry = false;                // the engine's: verify once more, alone and without drafts
+  // What each draft was drawn from; none: they were not drawn (see JudgedDrafts).
+  std::vector<TokenDistribution> distributions;
+  const char* fault = nullptr;  // why the drafter could not go on; static text
+  bool retry = false;           // the engine's: verify once more, alone and without drafts
 
   void Clear() {
     drafts.clear();
     probabilities.clear();
+    distributions.clear();
     fault = nullptr;
   }
 };

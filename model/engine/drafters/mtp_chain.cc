@@ -245,19 +245,33 @@ void MtpChain::AppendDrafts() {
     options_.observer("mtp_hidden", head_in);
     options_.observer("mtp_logits", logits);
   }
-  chosen_.resize(active_.size());
+  while (samplers_.size() < active_.size()) samplers_.emplace_back(model_.kernels());
   ParallelFor(count, [&](int64_t i) {
-    chosen_[static_cast<size_t>(i)] = model_.kernels().select(logits.Row(i), sizes.vocab_size);
+    const auto place = static_cast<size_t>(i);
+    Choose(*active_[place].proposal, logits.Rows(i, 1), samplers_[place]);
   });
-  for (size_t i = 0; i < active_.size(); ++i) {
-    Proposal& p = *active_[i].proposal;
-    if (chosen_[i].index < 0) {
-      p.fault = "the draft layer's logits are not finite";
-      continue;
-    }
-    p.drafts.push_back(chosen_[i].index);
-    p.probabilities.push_back(chosen_[i].probability);
+}
+
+// As the target would choose, with the same noise: so a draft is right wherever the two agree.
+// Where drafts are judged by their chances they are drawn with noise of their own.
+void MtpChain::Choose(Proposal& p, MatView logits, TokenSampler& sampler) {
+  const Sequence& s = *p.sequence;
+  const SamplingOptions& sampling = s.request.sampling;
+  TokenContext context = s.NextToken();
+  context.drafts = p.drafts;
+  context.place += static_cast<int64_t>(p.drafts.size());
+  SampledToken draft = {-1, 0};
+  if (sampler.Begin(sampling, context, logits)) {
+    const bool judged = !sampling.lossless() && sampling.acceptance == AcceptanceRule::kRejection;
+    draft = sampler.Chosen(judged ? Noise::kDraft : Noise::kPlain);
+    if (judged) sampler.Distribution(p.distributions.emplace_back());
   }
+  if (draft.index < 0) {
+    p.fault = "the draft layer's logits are not finite";
+    return;
+  }
+  p.drafts.push_back(draft.index);
+  p.probabilities.push_back(draft.probability);
 }
 
 void MtpChain::Commit(const Sequence& s, ConstMatView hidden) {

@@ -81,6 +81,7 @@ class MtpChain final : public Drafter {
   void Extend();
   void Chain();
   void AppendDrafts();
+  void Choose(Proposal& p, MatView logits, TokenSampler& sampler);
   void KeepThoseThatWantMore(const DraftLimits& limits);
 
   const Model& model_;
@@ -91,10 +92,10 @@ class MtpChain final : public Drafter {
 
   // Of the decode stage.
   Pass draft_;
-  std::vector<Active> active_;      // sequences that go on drafting
-  std::vector<int64_t> last_rows_;  // of each, in the pass
-  std::vector<Selection> chosen_;   // of each, the layer's own choice
-  Mat chain_hidden_;                // [active, D] input of the next chained step
+  std::vector<Active> active_;          // sequences that go on drafting
+  std::vector<int64_t> last_rows_;      // of each, in the pass
+  std::vector<TokenSampler> samplers_;  // of each
+  Mat chain_hidden_;                    // [active, D] input of the next chained step
 
   mutable std::mutex mutex_;  // guards the map, not what it points to
   std::unordered_map<SequenceId, std::unique_ptr<State>> states_;

@@ -5,7 +5,6 @@
 #include <random>
 #include <stdexcept>
 
-#include "model/engine/acceptance.h"
 #include "tests/support/golden.h"
 
 namespace platen::testing {
@@ -144,20 +143,6 @@ TEST_F(Drafters, OneThatFailsAtAnyCallEndsDraftingThereAndChangesNothing) {
     ++failed;
   }
   EXPECT_GT(failed, 8);
-}
-
-TEST(Acceptance, KeepsTheLongestPrefixTheTargetAgreesWith) {
-  const std::vector<SampledToken> target = {{5, 1.0F}, {6, 1.0F}, {7, 1.0F}};
-  const auto count = [&](std::vector<TokenId> drafts) {
-    return CountAccepted(AcceptanceRule::kGreedy, drafts,
-                         std::span(target).first(drafts.size() + 1));
-  };
-  EXPECT_EQ(count({}), 0);
-  EXPECT_EQ(count({5}), 1);
-  EXPECT_EQ(count({6}), 0);
-  EXPECT_EQ(count({5, 6}), 2);
-  EXPECT_EQ(count({4, 6}), 0);
-  EXPECT_EQ(count({5, 7}), 1);
 }
 
 }  // namespace

@@ -151,7 +151,7 @@ TEST(GoldenGeneration, LimitsStopIdsAndRepetitionPenaltyAreEqual) {
         Engine engine(model, options);
         Request request = GoldenRequest(model, golden);
         request.max_new_tokens = run["max_new_tokens"].get<int>();
-        request.repetition_penalty = run.value("repetition_penalty", 1.0F);
+        request.sampling.repetition_penalty = run.value("repetition_penalty", 1.0F);
         request.stop = Ids(run["stop_ids"]);
         request.ignore_stop = request.stop.empty();
         const auto sequence = RunToEnd(engine, std::move(request));

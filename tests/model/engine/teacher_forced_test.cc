@@ -32,7 +32,7 @@ TEST_P(TeacherForced, ChoosesWhatTheEngineChoseWithTheSameProbabilities) {
       for (int64_t i = 0; i < 10; ++i) {
         Mat row(1, logits.cols);
         std::copy_n(logits.Row(i), logits.cols, row.data());
-        const Selection chosen = SampleGreedy(model.kernels(), {}, {}, row.View());
+        const Selection chosen = TokenSampler(model.kernels()).Sample({}, {}, row.View());
         const auto place = static_cast<size_t>(first + i);
         EXPECT_EQ(chosen.index, answer[place]) << name << " place " << place;
         EXPECT_EQ(chosen.probability, decoded->result.probabilities[place]) << name;

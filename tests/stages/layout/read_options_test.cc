@@ -97,9 +97,9 @@ TEST(ReadOptions, LimitsComeFromTheRequestThenFromTheKind) {
   EXPECT_EQ(CropRequest(RegionKind::kText, config, {}).max_new_tokens, 0);
   ReadOptions options;
   options.max_new_tokens = 7;
-  options.repetition_penalty = 1.5F;
+  options.sampling.repetition_penalty = 1.5F;
   EXPECT_EQ(CropRequest(RegionKind::kTable, config, options).max_new_tokens, 7);
-  EXPECT_EQ(CropRequest(RegionKind::kTable, config, options).repetition_penalty, 1.5F);
+  EXPECT_EQ(CropRequest(RegionKind::kTable, config, options).sampling.repetition_penalty, 1.5F);
 }
 
 TEST(ReadOptions, ARegionBeyondThePageGivesACropWithinIt) {

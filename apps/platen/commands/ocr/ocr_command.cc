@@ -118,6 +118,18 @@ DrafterChoice DraftersFrom(const Settings& settings, const Model& model) {
   return name == "none" ? DrafterChoice::kNone : DrafterChoice::kAuto;
 }
 
+SamplingOptions SamplingFrom(const Settings& settings) {
+  SamplingOptions sampling;
+  sampling.temperature = static_cast<float>(settings.Number("temperature"));
+  sampling.top_k = static_cast<int>(settings.Integer("top-k"));
+  sampling.top_p = static_cast<float>(settings.Number("top-p"));
+  sampling.repetition_penalty = static_cast<float>(settings.Number("repetition-penalty"));
+  sampling.seed = static_cast<uint64_t>(settings.Integer("seed"));
+  sampling.acceptance = *FindAcceptanceRule(settings.Text("acceptance"));
+  CheckSamplingOptions(sampling);
+  return sampling;
+}
+
 LoadedModel LoadModel(const Settings& settings, int64_t kv_cache_bytes) {
   const int64_t start_ns = MonotonicNs();
   const double start_cpu_s = ProcessCpuSeconds();
@@ -128,7 +140,6 @@ LoadedModel LoadModel(const Settings& settings, int64_t kv_cache_bytes) {
   EngineOptions options;
   options.draft_length = static_cast<int>(settings.Integer("draft-length"));
   options.drafters = DraftersFrom(settings, *loaded.model);
-  options.acceptance = AcceptanceRule::kGreedy;  // the only choice of --acceptance
   options.adaptive_drafts = settings.Text("draft-policy") == "adaptive";
   options.kv_cache_bytes = kv_cache_bytes;
   loaded.engine = std::make_unique<Engine>(*loaded.model, options);
@@ -199,7 +210,7 @@ struct Reader {
         read(ReadOptionsFrom(settings, loaded.model->snapshot().reading)),
         detector(MakeClassicalDetector()),
         recognizer(std::make_unique<EngineRecognizer>(*loaded.model, *loaded.engine)) {
-    read.repetition_penalty = static_cast<float>(settings.Number("repetition-penalty"));
+    read.sampling = SamplingFrom(settings);
     WarnOfUntrainedTask(loaded.model->snapshot().reading, settings.Text("task"));
   }
 

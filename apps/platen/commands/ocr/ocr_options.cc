@@ -158,13 +158,53 @@ void AddModel(OptionTable& table) {
   table.push_back(
       {.name = "acceptance",
        .type = Type::kChoice,
-       .default_value = AcceptanceRuleName(AcceptanceRule::kGreedy),
+       .default_value = AcceptanceRuleName(AcceptanceRule::kExact),
        .value_name = "RULE",
        .group = group,
-       .help = "When a drafted token is kept. greedy, the only rule so far: when it is what "
-               "the model chooses itself, so that the text is that of plain decoding.",
-       .choices = {AcceptanceRuleName(AcceptanceRule::kGreedy)},
-       .changes_results = OptionSpec::kNo});
+       .help = "When a drafted token is kept. exact: when it is what the model chooses itself, "
+               "so that the text is that of decoding without drafts. With --temperature also "
+               "rejection (the same distribution of texts, not the same text) and typical (a "
+               "likely draft is taken; faster, and lossy: results say so).",
+       .choices = {"exact", "rejection", "typical"},
+       .changes_results = 16});
+  table.push_back({.name = "temperature",
+                   .type = Type::kNumber,
+                   .default_value = "0",
+                   .value_name = "T",
+                   .group = group,
+                   .help = "0: the most likely token is taken. Above: tokens are drawn, the more "
+                           "evenly the higher it is; the same --seed draws the same text.",
+                   .min = 0,
+                   .max = 100,
+                   .changes_results = 12});
+  table.push_back({.name = "top-k",
+                   .type = Type::kInteger,
+                   .default_value = "0",
+                   .value_name = "N",
+                   .group = group,
+                   .help = "With --temperature: draw from the N most likely tokens. 0: all.",
+                   .min = 0,
+                   .max = 1 << 20,
+                   .changes_results = 13});
+  table.push_back({.name = "top-p",
+                   .type = Type::kNumber,
+                   .default_value = "1",
+                   .value_name = "P",
+                   .group = group,
+                   .help = "With --temperature: draw from the most likely tokens that together "
+                           "have this chance.",
+                   .min = 0.0001,
+                   .max = 1,
+                   .changes_results = 14});
+  table.push_back({.name = "seed",
+                   .type = Type::kInteger,
+                   .default_value = "0",
+                   .value_name = "N",
+                   .group = group,
+                   .help = "With --temperature: another number draws another text.",
+                   .min = 0,
+                   .max = 9007199254740991,
+                   .changes_results = 15});
   table.push_back({.name = "draft-policy",
                    .type = Type::kChoice,
                    .default_value = "adaptive",
