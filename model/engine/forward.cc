@@ -129,7 +129,12 @@ int64_t CacheBytes(const Model& model, const Request& request, const ForwardOpti
 
 ForwardResult RunForward(const Model& model, Request request, const ForwardOptions& options) {
   const Dump dump(options.dump_dir);
+  const bool all_logits = dump.enabled() && options.dumped_logits == DumpedLogits::kAll;
   ForwardResult result;
+  result.logits = {1, model.architecture().text().vocab_size};
+  if (all_logits) {
+    result.logits = ShapeOfAllLogits(model, request, options.answer, options.max_logits_bytes);
+  }
   std::vector<float> logits;
   EngineOptions engine_options;
   engine_options.draft_length = options.draft_length;
@@ -149,16 +154,16 @@ ForwardResult RunForward(const Model& model, Request request, const ForwardOptio
   const Sequence* s = read.sequence.get();
 
   result.prompt = s->prompt;
-  result.vocab_size = static_cast<int64_t>(logits.size());
   result.top = TopOf(model, logits);
   result.recognition = s->result;
   result.text = model.tokenizer().Decode(s->result.tokens, true);
   result.stats = session.stats();
   if (dump.enabled()) {
     DumpInputs(dump, model, *s);
-    WriteNpy(dump.Path("logits_last.npy"), std::span<const float>(logits), {result.vocab_size});
+    WriteNpy(dump.Path("logits_last.npy"), std::span<const float>(logits), {result.logits.vocab});
     DumpResult(dump, result, *s);
   }
+  if (all_logits) WriteAllLogits(model, *s, options.answer, dump.Path("logits.npy"));
   return result;
 }
 

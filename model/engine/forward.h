@@ -5,15 +5,22 @@
 #include <string>
 #include <vector>
 
+#include "model/engine/all_logits.h"
 #include "model/engine/engine.h"
 #include "model/families/model.h"
 
 namespace platen {
 
+// Whose logits a dump has: of the last prompt token, or of every position.
+enum class DumpedLogits { kLast, kAll };
+
 struct ForwardOptions {
   int draft_length = 3;
   MtpConvention mtp_convention;
   std::string dump_dir;  // empty: no dump; must exist
+  DumpedLogits dumped_logits = DumpedLogits::kLast;
+  std::vector<TokenId> answer;  // with kAll: tokens behind the prompt (teacher forcing)
+  int64_t max_logits_bytes = int64_t{8} << 30;  // of the file with all logits
   int64_t kv_cache_bytes = 0;
 };
 
@@ -26,7 +33,7 @@ struct TopToken {
 
 struct ForwardResult {
   PromptInput prompt;
-  int64_t vocab_size = 0;
+  LogitsShape logits;         // that are dumped, [1, vocab] without a dump
   std::vector<TopToken> top;  // the five most likely tokens after the prompt
   SequenceResult recognition;
   std::string text;  // decoded, special tokens skipped
@@ -35,8 +42,8 @@ struct ForwardResult {
 };
 
 // Runs the request alone. With a dump folder, writes the arrays and result.json described in
-// docs/FORWARD.md. Throws Error(kInput) as Engine::Prepare does, Error(kEnvironment) if the dump
-// cannot be written.
+// docs/FORWARD.md. Throws Error(kInput) as Engine::Prepare and ShapeOfAllLogits do,
+// Error(kEnvironment) if the dump cannot be written.
 ForwardResult RunForward(const Model& model, Request request, const ForwardOptions& options);
 
 // Random RGB pixels (uniform, splitmix64 of `seed`) of the given size: the same on every machine.

@@ -20,9 +20,15 @@ TeacherForcedPass::TeacherForcedPass(const Model& model)
 
 ConstMatView TeacherForcedPass::Hidden(const Sequence& s, std::span<const TokenId> answer) {
   assert(!answer.empty());
+  // The last token is decided, never read.
+  const ConstMatView all = HiddenOfAll(s, answer.first(answer.size() - 1));
+  return all.Rows(s.prompt_len() - 1, static_cast<int64_t>(answer.size()));
+}
+
+ConstMatView TeacherForcedPass::HiddenOfAll(const Sequence& s, std::span<const TokenId> answer) {
   const TextSizes& sizes = model_.architecture().text();
-  const auto decided = static_cast<int64_t>(answer.size());
-  const int64_t rows = s.prompt_len() + decided - 1;  // the last token is decided, never read
+  const auto answered = static_cast<int64_t>(answer.size());
+  const int64_t rows = s.prompt_len() + answered;
   if (rows > sizes.max_positions) {
     throw Error(ErrorKind::kInput, {},
                 "the answer needs " + std::to_string(rows) + " positions, the model has " +
@@ -41,9 +47,9 @@ ConstMatView TeacherForcedPass::Hidden(const Sequence& s, std::span<const TokenI
   }
   MatView x = rows_.Shaped(rows, sizes.hidden_size);
   EmbedPrompt(model_, s, x.Rows(0, s.prompt_len()));
-  model_.text().Embed(answer.first(answer.size() - 1), x.Rows(s.prompt_len(), decided - 1));
+  model_.text().Embed(answer, x.Rows(s.prompt_len(), answered));
   model_.text().Forward(batch, pool, x, *workspace_, {});
-  return x.Rows(s.prompt_len() - 1, decided);
+  return x;
 }
 
 ConstMatView TeacherForcedPass::Logits(ConstMatView hidden) {

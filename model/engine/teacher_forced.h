@@ -22,6 +22,10 @@ class TeacherForcedPass {
   // the model has too few positions, Error(kEnvironment) if there is no memory for the cache.
   ConstMatView Hidden(const Sequence& sequence, std::span<const TokenId> answer);
 
+  // Hidden vectors [prompt + answer.size(), D] of all rows; row i has seen rows 0..i, images too.
+  // `answer` may be empty. Otherwise as Hidden.
+  ConstMatView HiddenOfAll(const Sequence& sequence, std::span<const TokenId> answer);
+
   // hidden [n, D] -> logits [n, vocab], valid until the next call.
   ConstMatView Logits(ConstMatView hidden);
 

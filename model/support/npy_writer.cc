@@ -2,6 +2,7 @@
 
 #include <cassert>
 #include <fstream>
+#include <stdexcept>
 
 #include "model/support/error.h"
 
@@ -46,6 +47,26 @@ void WriteNpy(const std::string& path, std::span<const float> values,
 void WriteNpy(const std::string& path, std::span<const int64_t> values,
               const std::vector<int64_t>& shape) {
   Write(path, "<i8", values, shape);
+}
+
+NpyStream::NpyStream(const std::string& path, const std::vector<int64_t>& shape)
+    : path_(path), out_(path, std::ios::binary), missing_(1) {
+  for (const int64_t n : shape) missing_ *= n;
+  const std::string header = Header("<f4", shape);
+  out_.write(header.data(), static_cast<std::streamsize>(header.size()));
+  if (!out_) throw Error(ErrorKind::kEnvironment, {.file = path_, .field = {}}, "cannot write");
+}
+
+void NpyStream::Append(std::span<const float> values) {
+  missing_ -= static_cast<int64_t>(values.size());
+  out_.write(reinterpret_cast<const char*>(values.data()),
+             static_cast<std::streamsize>(values.size_bytes()));
+}
+
+void NpyStream::Close() {
+  if (missing_ != 0) throw std::logic_error(path_ + ": the pieces do not fill the shape");
+  out_.close();
+  if (!out_) throw Error(ErrorKind::kEnvironment, {.file = path_, .field = {}}, "cannot write");
 }
 
 }  // namespace platen

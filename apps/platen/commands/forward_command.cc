@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -61,6 +62,19 @@ const OptionTable& ForwardOptionTable() {
        .value_name = "DIR",
        .group = "Output",
        .help = "Write every intermediate array as .npy, and result.json; the folder is made."},
+      {.name = "logits",
+       .type = Type::kChoice,
+       .default_value = "last",
+       .value_name = "WHICH",
+       .group = "Output",
+       .help = "With --dump: logits of the last prompt token, or of all positions in logits.npy "
+               "too.",
+       .choices = {"last", "all"}},
+      {.name = "answer-ids",
+       .value_name = "IDS",
+       .group = "Output",
+       .help = "With --logits all: token ids with commas between them that follow the prompt; "
+               "logits.npy goes on as if the model had answered so."},
       PrecisionOption("Machine"),
       PackedOption("Machine"),
       PackedDirOption("Machine"),
@@ -125,11 +139,43 @@ Request MakeRequest(const Settings& settings, const Model& model) {
   return request;
 }
 
+// "5,17,3"; empty: none.
+std::vector<TokenId> AnswerIds(const std::string& text) {
+  std::vector<TokenId> ids;
+  const char* at = text.data();
+  const char* end = at + text.size();
+  while (at != end) {
+    TokenId id = 0;
+    const auto [behind, error] = std::from_chars(at, end, id);
+    const bool goes_on = behind != end && *behind == ',' && behind + 1 != end;
+    if (error != std::errc() || (behind != end && !goes_on)) {
+      throw Error(ErrorKind::kUsage, {"", "--answer-ids"},
+                  "place " + std::to_string(ids.size() + 1) + " is not a token id");
+    }
+    ids.push_back(id);
+    at = goes_on ? behind + 1 : end;
+  }
+  return ids;
+}
+
+void TakeLogitsOptions(const Settings& settings, ForwardOptions& options) {
+  const bool all = settings.Text("logits") == "all";
+  if (all && options.dump_dir.empty()) {
+    throw Error(ErrorKind::kUsage, {"", "--logits"}, "all needs --dump DIR");
+  }
+  options.dumped_logits = all ? DumpedLogits::kAll : DumpedLogits::kLast;
+  options.answer = AnswerIds(settings.Text("answer-ids"));
+  if (!all && !options.answer.empty()) {
+    throw Error(ErrorKind::kUsage, {"", "--answer-ids"}, "needs --logits all");
+  }
+}
+
 ForwardOptions MakeOptions(const Settings& settings) {
   ForwardOptions options;
   options.draft_length = static_cast<int>(settings.Integer("draft-length"));
   options.mtp_convention = ParseMtpConvention(settings.Text("mtp-convention"));
   options.dump_dir = settings.Text("dump");
+  TakeLogitsOptions(settings, options);
   if (options.dump_dir.empty()) return options;
   std::error_code error;
   std::filesystem::create_directories(options.dump_dir, error);
@@ -171,7 +217,7 @@ void PrintSpeculation(const EngineStats& stats) {
 void Print(const ForwardResult& result) {
   fmt::print("prompt          {} tokens, {} of them image tokens\n", result.prompt.input_ids.size(),
              result.recognition.image_tokens);
-  fmt::print("logits          [1, {}]\n", result.vocab_size);
+  fmt::print("logits          [{}, {}]\n", result.logits.positions, result.logits.vocab);
   fmt::print("top 5 after the prompt\n");
   for (const TopToken& top : result.top) {
     fmt::print("  {:6}  logit {:9.4f}  probability {:.6f}  {}\n", top.id, top.logit,
@@ -192,10 +238,10 @@ int RunForwardCommand(const Words& words) {
   const auto settings = ParseCommand(ForwardOptionTable(), words, Help());
   if (!settings) return kExitDone;
   const std::string dir = ModelArgument(*settings, "forward");
+  const ForwardOptions options = MakeOptions(*settings);
   LimitThreads(ThreadsFrom(*settings));
   const std::unique_ptr<Model> model = LoadModelFrom(*settings, dir);
-  const ForwardResult result =
-      RunForward(*model, MakeRequest(*settings, *model), MakeOptions(*settings));
+  const ForwardResult result = RunForward(*model, MakeRequest(*settings, *model), options);
   Print(result);
   return result.recognition.finish == FinishReason::kFailed ? kExitSomeFailed : kExitDone;
 }

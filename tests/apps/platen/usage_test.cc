@@ -133,6 +133,38 @@ TEST(UsageTest, ValuesAreChecked) {
   EXPECT_FALSE(std::filesystem::exists("/tmp/platen-unused"));
 }
 
+TEST(UsageTest, WhichLogitsForwardDumpsIsChecked) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{"--logits", "first"}, "--logits: \"first\" is not one of last, all"},
+      {{"--logits", "all"}, "--logits: all needs --dump DIR"},
+      {{"--answer-ids", "1,2"}, "--answer-ids: needs --logits all"},
+      {{"--answer-ids", "1,x"}, "--answer-ids: place 2 is not a token id"},
+      {{"--answer-ids", "1,2,"}, "--answer-ids: place 2 is not a token id"},
+      {{"--answer-ids", "99999999999"}, "--answer-ids: place 1 is not a token id"},
+  };
+  for (auto [words, message] : cases) {
+    words.insert(words.begin(), "forward");
+    const ProgramResult result = RunProgram(words);
+    EXPECT_EQ(result.exit_code, 2) << message;
+    EXPECT_TRUE(Contains(result.err, message)) << result.err;
+  }
+}
+
+TEST(UsageTest, ForwardDumpsTheLogitsOfAllPositions) {
+  const TempFolder folder;
+  const ProgramResult result = RunProgram(
+      {"forward", SourcePath("assets/platen-mini"), "--precision", "f32", "--packed", "never",
+       "--synthetic", "1", "--synthetic-size", "56x28", "--max-new-tokens", "1", "--ignore-stop",
+       "--dump", folder / "dump", "--logits", "all", "--answer-ids", "40,41,42"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto length = testing::ReadNpy(folder / "dump/input_ids.npy").shape.at(0);
+  const std::vector<int64_t> shape = {length + 3, 320};
+  EXPECT_EQ(testing::ReadNpy(folder / "dump/logits.npy").shape, shape);
+  EXPECT_TRUE(Contains(result.out, "logits          [" + std::to_string(length + 3) + ", 320]\n"))
+      << result.out;
+  EXPECT_TRUE(Contains(RunProgram({"forward", "--help"}).out, "--logits"));
+}
+
 TEST(UsageTest, OutputAndInputAreRequired) {
   EXPECT_EQ(RunProgram({"ocr", "x.png"}).exit_code, 2);
   EXPECT_EQ(RunProgram({"ocr", "-o", "/tmp/platen-unused"}).exit_code, 2);
