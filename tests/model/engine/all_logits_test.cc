@@ -51,8 +51,13 @@ class AllLogits : public ::testing::TestWithParam<Precision> {};
 
 TEST_P(AllLogits, TheLastRowIsThatOfTheLastPromptToken) {
   const Model& model = GoldenModel("tiny-a", GetParam());
-  for (const char* name : {"exif6", "two_images", "text_only"}) {
-    const Dumped dumped = RunAll(model, RequestOf(model, name));
+  for (const std::string name : {"exif6", "two_images", "text_only", "long"}) {
+    Request request = RequestOf(model, name == "long" ? "text_only" : name);
+    while (name == "long" &&
+           request.task_text.size() < 1000) {  // more rows than are written at once
+      request.task_text += request.task_text;
+    }
+    const Dumped dumped = RunAll(model, std::move(request));
     const auto length = static_cast<int64_t>(dumped.result.prompt.input_ids.size());
     ASSERT_EQ(dumped.logits.shape, (std::vector<int64_t>{length, 912})) << name;
     EXPECT_EQ(dumped.result.logits.positions, length);
