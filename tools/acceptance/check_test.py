@@ -133,6 +133,11 @@ class Verdicts(unittest.TestCase):
         self.dump["logits"] += np.linspace(-1, 1, VOCAB, dtype=np.float32)
         self.assert_differs("first is vision_embeds (the image encoder)")
 
+    def test_another_shape_of_a_stage_is_named(self):
+        self.dump["pixel_values"] = self.dump["pixel_values"][1:]
+        self.dump["logits"] += np.linspace(-1, 1, VOCAB, dtype=np.float32)
+        self.assert_differs("first is pixel_values (the image's patches)")
+
     def test_other_ids_and_positions_come_first(self):
         self.dump["logits"] = np.zeros((3, VOCAB), np.float32)
         self.dump["position_ids"][1, 7] += 1
