@@ -4,6 +4,7 @@
 #include <cassert>
 #include <utility>
 
+#include "model/engine/stop_strings.h"
 #include "model/support/attempt.h"
 #include "model/support/clock.h"
 
@@ -34,6 +35,7 @@ int64_t RoomOf(const Sequence& s, const KvPool& pool) {
 DecodeRounds::DecodeRounds(const Model& model, const EngineOptions& options, KvPool& pool,
                            Drafter* drafter, AnswerLengths& lengths, EngineCounters& counters)
     : options_(options),
+      tokenizer_(model.tokenizer()),
       pool_(pool),
       drafter_(drafter),
       lengths_(lengths),
@@ -172,7 +174,9 @@ int DecodeRounds::PlannedDrafts(Sequence& s) {
       pool_.BlocksFor(s.worst_case_rows()) * pool_.block_tokens() - s.cache_len - 1;
   assert(useful <= room);
   const int64_t most = options_.instruments.full_drafts ? room : useful;
-  return static_cast<int>(std::clamp<int64_t>(most, 0, options_.draft_length));
+  const int wanted = s.request.drafting.length;
+  const int longest = wanted < 0 ? options_.draft_length : std::min(wanted, options_.draft_length);
+  return static_cast<int>(std::clamp<int64_t>(most, 0, longest));
 }
 
 void DecodeRounds::Plan() {
@@ -376,7 +380,7 @@ void DecodeRounds::Accept(Proposal& p, size_t place) {
   const TokenId anchor = s.tokens.back();
   size_t decided = 0;
   for (bool more = true; more && decided <= static_cast<size_t>(accepted); ++decided) {
-    more = s.Decide(chosen[decided].index, chosen[decided].probability);
+    more = s.Decide(chosen[decided].index, chosen[decided].probability) && !Stopped(s);
   }
   Count(p, accepted, static_cast<int64_t>(decided));
   if (!s.finished) Commit(p, accepted, verify_.hidden(place));
@@ -386,6 +390,12 @@ void DecodeRounds::Accept(Proposal& p, size_t place) {
   for (const SampledToken& token : chosen) round.target_argmax.push_back(token.index);
   for (size_t j = 0; j < decided; ++j) round.emitted.push_back(chosen[j].index);
   options_.instruments.on_round(round);
+}
+
+bool DecodeRounds::Stopped(Sequence& s) const {
+  if (!EndsWithStopString(tokenizer_, s.request.stop_strings, s.result.tokens)) return false;
+  s.Finish(FinishReason::kStop);
+  return true;
 }
 
 void DecodeRounds::Commit(Proposal& p, int accepted, ConstMatView hidden) {

@@ -9,6 +9,7 @@
 #include "model/engine/answer_lengths.h"
 #include "model/engine/decode_rounds.h"
 #include "model/engine/drafters/mtp_chain.h"
+#include "model/engine/stop_strings.h"
 #include "model/engine/target_pass.h"
 #include "model/families/model.h"
 #include "model/support/attempt.h"
@@ -101,6 +102,7 @@ Engine::~Engine() = default;
 std::unique_ptr<Sequence> Engine::Prepare(Request request) const {
   const Architecture& architecture = impl_->model.architecture();
   CheckSamplingOptions(request.sampling);
+  CheckStopStrings(request.stop_strings);
   auto s = std::make_unique<Sequence>();
   s->id = static_cast<SequenceId>(++impl_->last_id);
   std::vector<PatchGrid> grids;
@@ -195,6 +197,9 @@ void Engine::Impl::DecideFirst(Sequence& s, const SampledToken& first) const {
     s.Fail("the model's logits are not finite at the prompt");
   } else {
     s.Decide(first.index, first.probability);
+    if (EndsWithStopString(model.tokenizer(), s.request.stop_strings, s.result.tokens)) {
+      s.Finish(FinishReason::kStop);
+    }
   }
 }
 

@@ -16,6 +16,11 @@ Request MakeRequest(const VisionModel& vision, const Image& crop, const RequestO
   return request;
 }
 
+const char* FinishReasonName(FinishReason reason) {
+  static constexpr const char* kNames[] = {"stop", "length", "repetition", "failed", "cancelled"};
+  return kNames[static_cast<size_t>(reason)];
+}
+
 int DefaultTokenLimit(int image_tokens) {
   // An image token covers 28 x 28 pixels. Eight tokens in it would be letters of seven pixels in
   // two lines; 8192 is the model card's own limit.

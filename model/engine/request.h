@@ -13,6 +13,13 @@ namespace platen {
 
 // kFailed: Recognition::error says why. kCancelled: taken out before its end.
 enum class FinishReason { kStop, kLength, kRepetition, kFailed, kCancelled };
+// "stop", "length", "repetition", "failed", "cancelled".
+const char* FinishReasonName(FinishReason reason);
+
+// How drafts are made for a request.
+struct DraftingOptions {
+  int length = -1;  // most drafts per round, at most the engine's; -1: the engine's
+};
 
 // What speculation did for one request. It depends on the clock (the planner) and on who else was
 // being decoded, so it never belongs into a document's outputs.
@@ -30,8 +37,10 @@ struct Request {
   int max_new_tokens = 0;  // 0: derived from the number of image tokens, see DefaultTokenLimit
   int min_new_tokens = 0;  // no stop token before so many
   SamplingOptions sampling = {};
-  std::vector<TokenId> stop;  // ids that end the answer; empty: the model's
-  bool ignore_stop = false;   // for measurements: generate exactly max_new_tokens
+  DraftingOptions drafting = {};
+  std::vector<std::string> stop_strings;  // texts that end the answer and are no part of it
+  std::vector<TokenId> stop;              // ids that end the answer; empty: the model's
+  bool ignore_stop = false;               // for measurements: generate exactly max_new_tokens
   // Requests of a class (the kind of a region) tend to have answers of a like length for their
   // size; memory is shared out by it.
   int length_class = 0;

@@ -1,6 +1,6 @@
 #include "model/engine/session.h"
 
-#include <map>
+#include <algorithm>
 #include <utility>
 
 #include "model/support/error.h"
@@ -17,55 +17,110 @@ int Patches(const Sequence& sequence) {
 }  // namespace
 
 Session::Session(const Model& model, const SessionOptions& options)
-    : engine_(model, options.engine), patch_budget_(options.patch_budget) {}
+    : engine_(model, options.engine),
+      patch_budget_(options.patch_budget),
+      window_(std::max<size_t>(options.window, 1)) {}
 
 std::vector<Session::Result> Session::Run(std::vector<Request> requests) {
-  std::vector<Result> results(requests.size());
-  try {
-    Prepare(std::move(requests), results);
-    Decode(results);
-  } catch (...) {
-    for (Result& result : results) {
-      if (result.sequence) engine_.Discard(*result.sequence);
-    }
-    engine_.Reset();
-    throw;
-  }
+  std::vector<Result> results;
+  size_t next = 0;
+  Stream(
+      [&]() -> std::optional<Asked> {
+        if (next == requests.size()) return std::nullopt;
+        return Asked{std::move(requests[next++]), ""};
+      },
+      [&](Result result) { results.push_back(std::move(result)); });
   return results;
 }
 
-void Session::Prepare(std::vector<Request> requests, std::vector<Result>& results) {
-  for (size_t i = 0; i < requests.size(); ++i) {
-    try {
-      results[i].sequence = engine_.Prepare(std::move(requests[i]));
-    } catch (const Error& e) {
-      if (e.kind() != ErrorKind::kInput) throw;
-      results[i].error = e.what();
-    }
+void Session::Stream(const Next& next, const Done& done) {
+  ended_ = false;
+  try {
+    Read(next, done);
+  } catch (...) {
+    Clear();
+    throw;
   }
 }
 
-std::vector<Session::Result*> Session::TakeBatch(std::deque<Result*>& waiting) {
-  std::vector<Result*> batch;
+void Session::Clear() noexcept {
+  for (const auto& item : items_) {
+    if (item->result.sequence) engine_.Discard(*item->result.sequence);
+  }
+  engine_.Reset();
+  items_.clear();
+  waiting_.clear();
+  live_.clear();
+}
+
+void Session::Read(const Next& next, const Done& done) {
+  for (;;) {
+    Fill(next);
+    Deliver(done);
+    if (items_.empty()) {
+      if (ended_) return;
+      continue;
+    }
+    const std::vector<Item*> batch = TakeBatch();
+    Prefill(batch);
+    Submit(batch);
+    Step();
+  }
+}
+
+void Session::Fill(const Next& next) {
+  while (!ended_ && items_.size() < window_) {
+    std::optional<Asked> asked = next();
+    ended_ = !asked.has_value();
+    if (ended_) return;
+    items_.push_back(std::make_unique<Item>());
+    Prepare(std::move(*asked), *items_.back());
+  }
+}
+
+void Session::Prepare(Asked asked, Item& item) {
+  item.result.error = std::move(asked.error);
+  if (item.result.error.empty()) {
+    try {
+      item.result.sequence = engine_.Prepare(std::move(asked.request));
+    } catch (const Error& e) {
+      if (e.kind() == ErrorKind::kEnvironment) throw;
+      item.result.error = e.what();
+    }
+  }
+  item.done = item.result.sequence == nullptr;
+  if (!item.done) waiting_.push_back(&item);
+}
+
+void Session::Deliver(const Done& done) {
+  while (!items_.empty() && items_.front()->done) {
+    Result result = std::move(items_.front()->result);
+    items_.pop_front();
+    done(std::move(result));
+  }
+}
+
+std::vector<Session::Item*> Session::TakeBatch() {
+  std::vector<Item*> batch;
   int patches = 0;
-  while (!waiting.empty()) {
-    Sequence& sequence = *waiting.front()->sequence;
+  while (!waiting_.empty()) {
+    Sequence& sequence = *waiting_.front()->result.sequence;
     const int more = Patches(sequence);
     if (!batch.empty() && more > patch_budget_ - patches) break;
     if (!engine_.TryReserve(sequence)) break;  // until others have finished
     patches += more;
-    batch.push_back(waiting.front());
-    waiting.pop_front();
+    batch.push_back(waiting_.front());
+    waiting_.pop_front();
   }
   return batch;
 }
 
 // A batch that fails is tried again one by one, so that a bad request costs only itself.
-void Session::Prefill(const std::vector<Result*>& batch) {
+void Session::Prefill(const std::vector<Item*>& batch) {
   std::vector<Sequence*> sequences, fresh;
-  for (const Result* result : batch) {
-    sequences.push_back(result->sequence.get());
-    if (result->sequence->num_decided() == 0) fresh.push_back(result->sequence.get());
+  for (const Item* item : batch) {
+    sequences.push_back(item->result.sequence.get());
+    if (sequences.back()->num_decided() == 0) fresh.push_back(sequences.back());
   }
   if (sequences.empty()) return;
   try {
@@ -74,44 +129,41 @@ void Session::Prefill(const std::vector<Result*>& batch) {
   } catch (const Error& e) {
     if (e.kind() == ErrorKind::kEnvironment) throw;
     if (batch.size() > 1) {
-      for (Result* result : batch) Prefill({result});
+      for (Item* item : batch) Prefill({item});
       return;
     }
-    engine_.Discard(*batch.front()->sequence);
-    batch.front()->sequence.reset();
-    batch.front()->error = e.what();
+    Item& item = *batch.front();
+    engine_.Discard(*item.result.sequence);
+    item.result = {nullptr, e.what()};
+    item.done = true;
   }
 }
 
-void Session::Decode(std::vector<Result>& results) {
-  std::map<SequenceId, Result*> live;
-  std::deque<Result*> waiting;
-  for (Result& result : results) {
-    if (result.sequence) waiting.push_back(&result);
+void Session::Submit(const std::vector<Item*>& batch) {
+  for (Item* item : batch) {
+    if (item->done) continue;
+    live_[item->result.sequence->id] = item;
+    engine_.Submit(std::move(item->result.sequence));
   }
-  const auto take_back = [&](std::unique_ptr<Sequence> sequence) {
-    const auto place = live.find(sequence->id);
-    Result& result = *place->second;
-    live.erase(place);
-    result.sequence = std::move(sequence);
-    return &result;
-  };
-  while (!waiting.empty() || !live.empty()) {
-    const std::vector<Result*> batch = TakeBatch(waiting);
-    Prefill(batch);
-    for (Result* result : batch) {
-      if (!result->sequence) continue;
-      live[result->sequence->id] = result;
-      engine_.Submit(std::move(result->sequence));
-    }
-    for (std::unique_ptr<Sequence>& sequence : engine_.Step()) {
-      Result* result = take_back(std::move(sequence));
-      result->error = result->sequence->result.error;
-      if (!result->error.empty()) result->sequence.reset();
-    }
-    for (std::unique_ptr<Sequence>& sequence : engine_.TakePreempted()) {
-      waiting.push_front(take_back(std::move(sequence)));
-    }
+}
+
+Session::Item& Session::TakeBack(std::unique_ptr<Sequence> sequence) {
+  const auto place = live_.find(sequence->id);
+  Item& item = *place->second;
+  live_.erase(place);
+  item.result.sequence = std::move(sequence);
+  return item;
+}
+
+void Session::Step() {
+  for (std::unique_ptr<Sequence>& sequence : engine_.Step()) {
+    Item& item = TakeBack(std::move(sequence));
+    item.done = true;
+    item.result.error = item.result.sequence->result.error;
+    if (!item.result.error.empty()) item.result.sequence.reset();
+  }
+  for (std::unique_ptr<Sequence>& sequence : engine_.TakePreempted()) {
+    waiting_.push_front(&TakeBack(std::move(sequence)));
   }
 }
 

@@ -4,7 +4,9 @@ namespace platen {
 
 const std::vector<CommandGroup>& CommandGroups() {
   static const std::vector<CommandGroup> groups = {
-      {"The job", {{"ocr", "read scans and write their text", RunOcrCommand}}},
+      {"The job",
+       {{"ocr", "read scans and write their text", RunOcrCommand},
+        {"run", "read requests from a file, a line each, and write the answers", RunRunCommand}}},
       {"Models",
        {{"inspect", "check and describe a model snapshot", RunInspectCommand},
         {"pack", "pack a model's weights once, for quick starts", RunPackCommand}}},

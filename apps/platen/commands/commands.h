@@ -10,6 +10,7 @@ namespace platen {
 using Words = std::vector<std::string>;
 
 int RunOcrCommand(const Words& words);
+int RunRunCommand(const Words& words);
 int RunCompareCommand(const Words& words);
 int RunInspectCommand(const Words& words);
 int RunPackCommand(const Words& words);

@@ -29,7 +29,7 @@ TEST(UsageTest, WithoutACommandTheOverviewIsShown) {
 }
 
 TEST(UsageTest, EveryCommandHasHelpOnStandardOutput) {
-  for (const char* command : {"ocr", "compare", "inspect", "pack", "forward", "doctor"}) {
+  for (const char* command : {"ocr", "run", "compare", "inspect", "pack", "forward", "doctor"}) {
     for (const std::vector<std::string>& words :
          {std::vector<std::string>{command, "--help"}, {"help", command}, {command, "-h"}}) {
       const ProgramResult result = RunProgram(words);

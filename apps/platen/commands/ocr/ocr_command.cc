@@ -19,6 +19,7 @@
 #include "apps/platen/cli/progress_line.h"
 #include "apps/platen/cli/thread_limit.h"
 #include "apps/platen/commands/commands.h"
+#include "apps/platen/commands/ocr/decoding_settings.h"
 #include "apps/platen/commands/ocr/ocr_options.h"
 #include "apps/platen/commands/ocr/ocr_report.h"
 #include "apps/platen/commands/ocr/ocr_target.h"
@@ -109,27 +110,6 @@ struct LoadedModel {
 };
 
 // Throws Error(kUsage) for a drafter that this model does not have.
-DrafterChoice DraftersFrom(const Settings& settings, const Model& model) {
-  const std::string& name = settings.Text("drafters");
-  if (name == "mtp" && model.draft() == nullptr) {
-    throw Error(ErrorKind::kUsage, {.file = {}, .field = "--drafters"},
-                "this model has no draft layer; leave it out, or give none");
-  }
-  return name == "none" ? DrafterChoice::kNone : DrafterChoice::kAuto;
-}
-
-SamplingOptions SamplingFrom(const Settings& settings) {
-  SamplingOptions sampling;
-  sampling.temperature = static_cast<float>(settings.Number("temperature"));
-  sampling.top_k = static_cast<int>(settings.Integer("top-k"));
-  sampling.top_p = static_cast<float>(settings.Number("top-p"));
-  sampling.repetition_penalty = static_cast<float>(settings.Number("repetition-penalty"));
-  sampling.seed = static_cast<uint64_t>(settings.Integer("seed"));
-  sampling.acceptance = *FindAcceptanceRule(settings.Text("acceptance"));
-  CheckSamplingOptions(sampling);
-  return sampling;
-}
-
 LoadedModel LoadModel(const Settings& settings, int64_t kv_cache_bytes) {
   const int64_t start_ns = MonotonicNs();
   const double start_cpu_s = ProcessCpuSeconds();
@@ -137,12 +117,8 @@ LoadedModel LoadModel(const Settings& settings, int64_t kv_cache_bytes) {
   loaded.dir = LocateModel(settings.Text("model"));
   loaded.model = LoadModelFrom(settings, loaded.dir);
   loaded.id = ModelId(*loaded.model);
-  EngineOptions options;
-  options.draft_length = static_cast<int>(settings.Integer("draft-length"));
-  options.drafters = DraftersFrom(settings, *loaded.model);
-  options.adaptive_drafts = settings.Text("draft-policy") == "adaptive";
-  options.kv_cache_bytes = kv_cache_bytes;
-  loaded.engine = std::make_unique<Engine>(*loaded.model, options);
+  loaded.engine = std::make_unique<Engine>(
+      *loaded.model, EngineOptionsFrom(settings, *loaded.model, kv_cache_bytes));
   loaded.wall_s = SecondsSince(start_ns);
   loaded.cpu_s = ProcessCpuSeconds() - start_cpu_s;
   return loaded;

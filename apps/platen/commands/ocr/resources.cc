@@ -6,6 +6,11 @@
 
 namespace platen {
 
+int64_t KvCacheBytesFrom(const Settings& settings) {
+  const int64_t mib = settings.Integer("kv-cache-mib");
+  return mib == 0 ? PlanMemory(UsableMemoryBytes()).kv_cache_bytes : mib << 20;
+}
+
 Resources ResourcesFrom(const Settings& settings) {
   Resources resources;
   resources.threads = ThreadsFrom(settings);
@@ -14,8 +19,7 @@ Resources ResourcesFrom(const Settings& settings) {
   resources.slots =
       settings.IsDefault("slots") ? plan.slots : static_cast<int>(settings.Integer("slots"));
   resources.pixels = settings.IsDefault("slots") ? plan.pixels : resources.slots * kPixelsOfASlot;
-  const int64_t kv_cache_mib = settings.Integer("kv-cache-mib");
-  resources.kv_cache_bytes = kv_cache_mib == 0 ? plan.kv_cache_bytes : kv_cache_mib << 20;
+  resources.kv_cache_bytes = KvCacheBytesFrom(settings);
   return resources;
 }
 

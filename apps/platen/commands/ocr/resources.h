@@ -17,4 +17,7 @@ struct Resources {
 
 Resources ResourcesFrom(const Settings& settings);
 
+// Of the attention cache alone: --kv-cache-mib, or its share of the memory.
+int64_t KvCacheBytesFrom(const Settings& settings);
+
 }  // namespace platen

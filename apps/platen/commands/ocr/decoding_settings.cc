@@ -1,0 +1,41 @@
+#include "apps/platen/commands/ocr/decoding_settings.h"
+
+#include "model/support/error.h"
+
+namespace platen {
+namespace {
+
+DrafterChoice DraftersFrom(const Settings& settings, const Model& model) {
+  const std::string& name = settings.Text("drafters");
+  if (name == "mtp" && model.draft() == nullptr) {
+    throw Error(ErrorKind::kUsage, {.file = {}, .field = "--drafters"},
+                "this model has no draft layer; leave it out, or give none");
+  }
+  return name == "none" ? DrafterChoice::kNone : DrafterChoice::kAuto;
+}
+
+}  // namespace
+
+SamplingOptions SamplingFrom(const Settings& settings) {
+  SamplingOptions sampling;
+  sampling.temperature = static_cast<float>(settings.Number("temperature"));
+  sampling.top_k = static_cast<int>(settings.Integer("top-k"));
+  sampling.top_p = static_cast<float>(settings.Number("top-p"));
+  sampling.repetition_penalty = static_cast<float>(settings.Number("repetition-penalty"));
+  sampling.seed = static_cast<uint64_t>(settings.Integer("seed"));
+  sampling.acceptance = *FindAcceptanceRule(settings.Text("acceptance"));
+  CheckSamplingOptions(sampling);
+  return sampling;
+}
+
+EngineOptions EngineOptionsFrom(const Settings& settings, const Model& model,
+                                int64_t kv_cache_bytes) {
+  EngineOptions options;
+  options.draft_length = static_cast<int>(settings.Integer("draft-length"));
+  options.drafters = DraftersFrom(settings, model);
+  options.adaptive_drafts = settings.Text("draft-policy") == "adaptive";
+  options.kv_cache_bytes = kv_cache_bytes;
+  return options;
+}
+
+}  // namespace platen

@@ -1,0 +1,15 @@
+// Settings of `platen ocr` and `platen run` that say how text is decoded.
+#pragma once
+
+#include "apps/platen/cli/settings.h"
+#include "model/engine/engine_options.h"
+#include "model/families/model.h"
+
+namespace platen {
+
+// Throw Error(kUsage) for what does not go together.
+SamplingOptions SamplingFrom(const Settings& settings);
+EngineOptions EngineOptionsFrom(const Settings& settings, const Model& model,
+                                int64_t kv_cache_bytes);
+
+}  // namespace platen
