@@ -3,7 +3,9 @@
 #include <cassert>
 #include <utility>
 
+#include "model/engine/random_stream.h"
 #include "model/engine/sequence.h"
+#include "stages/layout/scale_image.h"
 
 namespace platen {
 namespace {
@@ -38,7 +40,19 @@ EngineRecognizer::~EngineRecognizer() { engine_.Reset(); }
 
 std::unique_ptr<CropSequence> EngineRecognizer::Prepare(const Image& crop,
                                                         const RequestOptions& options) {
-  Request request = MakeRequest(vision_, crop, options);
+  return Prepared(MakeRequest(vision_, crop, options));
+}
+
+std::unique_ptr<CropSequence> EngineRecognizer::PrepareAgain(CropSequence& crop, double factor) {
+  Request request = std::move(Cast(crop).sequence->request);
+  request.images.front() = vision_.Prepare(ScaleImage(request.images.front().pixels, factor));
+  request.sampling.seed = RequestSeed(request.sampling.seed, "again");
+  std::unique_ptr<CropSequence> again = Prepared(std::move(request));
+  again->crop = crop.crop;
+  return again;
+}
+
+std::unique_ptr<CropSequence> EngineRecognizer::Prepared(Request request) const {
   auto prepared = std::make_unique<EngineCropSequence>(engine_);
   prepared->patches = request.images.front().grid.num_patches();
   prepared->sequence = engine_.Prepare(std::move(request));

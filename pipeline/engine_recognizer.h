@@ -29,12 +29,14 @@ class EngineRecognizer : public Recognizer {
   std::vector<std::unique_ptr<CropSequence>> Step() override;
   std::vector<std::unique_ptr<CropSequence>> TakePreempted() override;
   std::vector<std::unique_ptr<CropSequence>> Abandon() override;
+  std::unique_ptr<CropSequence> PrepareAgain(CropSequence& crop, double factor) override;
   size_t live() const override;
   EngineStats stats() const override;
   SequenceResult Result(const CropSequence& crop) const override;
   DecodedText Text(std::span<const TokenId> tokens) const override;
 
  private:
+  std::unique_ptr<CropSequence> Prepared(Request request) const;
   std::unique_ptr<CropSequence> TakeBack(std::unique_ptr<Sequence> sequence) noexcept;
 
   const Model& model_;

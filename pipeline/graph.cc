@@ -20,12 +20,13 @@ namespace flow = tbb::flow;
 using Page = PageSlot*;
 
 // What a recognition stage receives: something to work on later, a tick from itself to work on what
-// waits, the news that cache blocks were freed, or a crop that gave its blocks away
-// (recognition_stages.h).
-enum class Mail { kArrival, kTick, kBlocksFreed, kPreempted };
+// waits, the news that cache blocks were freed, a crop that gave its blocks away, or one that is
+// read once more (recognition_stages.h).
+enum class Mail { kArrival, kTick, kBlocksFreed, kPreempted, kAgain };
 struct PageMail {
   Mail kind = Mail::kTick;
   PageSlot* page = nullptr;
+  PageCrop* crop = nullptr;  // of kAgain
 };
 struct CropMail {
   Mail kind = Mail::kTick;
@@ -181,6 +182,8 @@ void RunGraph(const GraphStages& stages, const GraphLimits& limits) {
         stop.Guard([&] {
           if (mail.kind == Mail::kArrival) {
             stages.vision.Add(*mail.page);
+          } else if (mail.kind == Mail::kAgain) {
+            stages.vision.AddAgain(*mail.crop);
           } else {
             for (PageCrop* crop : stages.vision.OnTick()) {
               std::get<0>(out).try_put({Mail::kArrival, crop});
@@ -212,7 +215,8 @@ void RunGraph(const GraphStages& stages, const GraphLimits& limits) {
       },
       kPrefillPriority);
 
-  using DecodeNode = flow::multifunction_node<CropMail, std::tuple<Page, CropMail, CropMail>>;
+  using DecodeNode =
+      flow::multifunction_node<CropMail, std::tuple<Page, CropMail, CropMail, PageMail>>;
   DecodeNode speculative_decode(
       g, flow::serial,
       [&](const CropMail& mail, DecodeNode::output_ports_type& out) {
@@ -224,6 +228,9 @@ void RunGraph(const GraphStages& stages, const GraphLimits& limits) {
             for (Page page : round.finished_pages) std::get<0>(out).try_put(page);
             for (PageCrop* crop : round.preempted) {
               std::get<2>(out).try_put({Mail::kPreempted, crop});
+            }
+            for (PageCrop* crop : round.again) {
+              std::get<3>(out).try_put({Mail::kAgain, nullptr, crop});
             }
             if (round.freed_blocks) std::get<2>(out).try_put({Mail::kBlocksFreed});
           }
@@ -274,6 +281,7 @@ void RunGraph(const GraphStages& stages, const GraphLimits& limits) {
                   speculative_decode);  // tick: next round
   flow::make_edge(flow::output_port<2>(speculative_decode),
                   prefill);  // blocks were freed, or taken
+  flow::make_edge(flow::output_port<3>(speculative_decode), vision_encode);  // once more
   flow::make_edge(assemble, write);
   flow::make_edge(flow::output_port<0>(write), source);  // the slot goes home
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,8 @@ struct PageCrop {
   CropOrigin origin;
   std::unique_ptr<CropSequence> sequence;  // null once handed over, failed or finished
   SequenceResult result;
+  // Of the first of two tries: its text repeated itself without end.
+  std::optional<SequenceResult> first_try;
   std::string error;  // not empty: it failed, later stages pass it on
 };
 

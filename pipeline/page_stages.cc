@@ -128,8 +128,13 @@ CropReading PageStages::ReadingOf(PageCrop& crop) const {
   if (crop.result.finish == FinishReason::kLength) {
     reading.warnings.push_back("stopped at the token limit");
   } else if (crop.result.finish == FinishReason::kRepetition) {
-    reading.warnings.push_back("stopped: the text repeated itself");
+    reading.warnings.push_back(crop.first_try
+                                   ? "cut: the text repeated itself, also at another scale"
+                                   : "cut: the text repeated itself");
+  } else if (crop.first_try) {
+    reading.warnings.push_back("read at another scale: the text had repeated itself");
   }
+  reading.finish = FinishReasonName(crop.result.finish);
   return reading;
 }
 

@@ -25,7 +25,8 @@ struct Progress {
   int64_t failures = 0;        // reported: of pages and of documents
   int64_t regions = 0;
   int64_t regions_failed = 0;
-  int64_t regions_retried = 0;  // read again by themselves, because their batch failed
+  int64_t regions_read_again = 0;  // at another scale, because their text repeated itself
+  int64_t regions_retried = 0;     // read again by themselves, because their batch failed
   int64_t tokens = 0;
   int64_t low_confidence_lines = 0;
   int64_t lines = 0;

@@ -149,6 +149,11 @@ std::vector<PageCrop*> PrefillStage::OnTick() {
 }
 
 PageSlot* DecodeStage::Add(PageCrop& crop) {
+  if (!crop.error.empty() && crop.first_try) {  // the other try failed before it was decoded
+    crop.error.clear();
+    crop.result = *crop.first_try;
+    return Close(crop);
+  }
   if (!crop.error.empty()) return Close(crop);
   recognizer_.Submit(std::move(crop.sequence));
   return nullptr;
@@ -163,15 +168,7 @@ DecodeStage::Round DecodeStage::OnTick() {
   std::vector<std::unique_ptr<CropSequence>> finished;
   Isolated([&] { finished = recognizer_.Step(); });
   round.freed_blocks = !finished.empty();
-  for (const std::unique_ptr<CropSequence>& sequence : finished) {
-    PageCrop& crop = *sequence->crop;
-    crop.result = recognizer_.Result(*sequence);
-    if (crop.result.finish == FinishReason::kFailed) {
-      crop.error = crop.result.error;
-    }
-    counters_.Add(&Progress::tokens, static_cast<int64_t>(crop.result.tokens.size()));
-    if (PageSlot* page = Close(crop)) round.finished_pages.push_back(page);
-  }
+  for (const std::unique_ptr<CropSequence>& sequence : finished) Take(*sequence, round);
   for (std::unique_ptr<CropSequence>& sequence : recognizer_.TakePreempted()) {
     PageCrop& crop = *sequence->crop;
     crop.sequence = std::move(sequence);
@@ -183,6 +180,36 @@ DecodeStage::Round DecodeStage::OnTick() {
   }
   counters_.Report();
   return round;
+}
+
+void DecodeStage::Take(CropSequence& sequence, Round& round) {
+  PageCrop& crop = *sequence.crop;
+  crop.result = recognizer_.Result(sequence);
+  counters_.Add(&Progress::tokens, static_cast<int64_t>(crop.result.tokens.size()));
+  const FinishReason finish = crop.result.finish;
+  if (finish == FinishReason::kRepetition && !crop.first_try && TryAgain(sequence)) {
+    round.again.push_back(&crop);
+    return;
+  }
+  const bool no_better = finish == FinishReason::kRepetition || finish == FinishReason::kFailed;
+  if (crop.first_try && no_better) {
+    crop.result = *crop.first_try;
+  } else if (finish == FinishReason::kFailed) {
+    crop.error = crop.result.error;
+  }
+  if (PageSlot* page = Close(crop)) round.finished_pages.push_back(page);
+}
+
+// What cannot be read at the other scale keeps the text it has.
+bool DecodeStage::TryAgain(CropSequence& sequence) {
+  constexpr double kOtherScale = 0.85;
+  PageCrop& crop = *sequence.crop;
+  const std::string error =
+      Attempt([&] { crop.sequence = recognizer_.PrepareAgain(sequence, kOtherScale); });
+  if (!error.empty()) return false;
+  crop.first_try = std::move(crop.result);
+  counters_.Add(&Progress::regions_read_again, 1);
+  return true;
 }
 
 PageSlot* DecodeStage::Close(PageCrop& crop) {

@@ -53,6 +53,8 @@ class VisionStage {
         patch_budget_(patch_budget) {}
 
   void Add(PageSlot& page);
+  // A crop that is read once more. It goes before those that wait.
+  void AddAgain(PageCrop& crop) { waiting_.push_front(&crop); }
   // One batch; returns its crops, encoded or failed.
   std::vector<PageCrop*> OnTick();
   bool MustTick() { return tick_.Take(!waiting_.empty()); }
@@ -108,7 +110,8 @@ class PrefillStage {
 };
 
 // The continuous batch: crops join when prefilled and leave when finished; every tick is one
-// round over all that live.
+// round over all that live. A crop whose text repeats itself without end is read once more at
+// another scale, which often helps; if it repeats itself again, the first text stays, cut.
 class DecodeStage {
  public:
   DecodeStage(Recognizer& recognizer, Telemetry& telemetry, ProgressCounters& counters)
@@ -121,6 +124,7 @@ class DecodeStage {
   struct Round {
     std::vector<PageSlot*> finished_pages;
     std::vector<PageCrop*> preempted;  // to be prefilled again
+    std::vector<PageCrop*> again;      // to be read once more, from their pixels on
     bool freed_blocks = false;
   };
   Round OnTick();
@@ -130,6 +134,8 @@ class DecodeStage {
   void Abandon() { recognizer_.Abandon(); }
 
  private:
+  void Take(CropSequence& sequence, Round& round);
+  bool TryAgain(CropSequence& sequence);
   PageSlot* Close(PageCrop& crop);
 
   Recognizer& recognizer_;

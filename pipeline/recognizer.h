@@ -63,6 +63,10 @@ class Recognizer {
   virtual size_t live() const = 0;
   virtual EngineStats stats() const = 0;
 
+  // The same request on the pixels of a crop that Step returned, with their sides times `factor`:
+  // another try. Throws as Prepare does. From the thread of Step.
+  virtual std::unique_ptr<CropSequence> PrepareAgain(CropSequence& crop, double factor) = 0;
+
   // Result of a crop that Step returned.
   virtual SequenceResult Result(const CropSequence& crop) const = 0;
 

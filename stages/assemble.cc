@@ -138,6 +138,14 @@ std::array<ResultPoint, 2> BaselineOf(const LayoutLine& line) {
   return {{{quad[0].x + shift.x, quad[0].y + shift.y}, {quad[1].x + shift.x, quad[1].y + shift.y}}};
 }
 
+// "stop" is the good end; a limit is worse, and text that repeated itself worst.
+void MergeFinish(std::string& into, const std::string& finish) {
+  const auto rank = [](const std::string& f) {
+    return f.empty() ? 0 : f == "stop" ? 1 : f == "length" ? 2 : 3;
+  };
+  if (rank(finish) > rank(into)) into = finish;
+}
+
 // One line from its pieces.
 LineResult AssembleLine(const PageLayout& layout, std::span<const CropReading> pieces) {
   LineResult line;
@@ -151,6 +159,7 @@ LineResult AssembleLine(const PageLayout& layout, std::span<const CropReading> p
     JoinPiece(piece, text, line);
     Merge(line.confidence, ConfidenceOf(piece.probabilities));
     AddMissing(line.warnings, piece.warnings);
+    MergeFinish(line.finish, piece.finish);
     if (line.error.empty()) line.error = piece.error;
   }
   return line;
@@ -177,6 +186,7 @@ void AddLines(const PageLayout& layout, std::span<const CropReading> readings,
     JoinText(region.text, line.text, '\n');
     Merge(region.confidence, line.confidence);
     AddMissing(region.warnings, line.warnings);
+    MergeFinish(region.finish, line.finish);
     region.lines.push_back(std::move(line));
   }
   FinishRegion(region);
@@ -189,6 +199,7 @@ void AddWhole(const CropReading& reading, RegionResult& region) {
   region.tokens = std::move(text.tokens);
   region.confidence = ConfidenceOf(reading.probabilities);
   region.warnings = reading.warnings;
+  region.finish = reading.finish;
   region.error = reading.error;
 }
 

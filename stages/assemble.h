@@ -16,7 +16,8 @@ struct CropReading {
   std::vector<float> probabilities;  // of each generated token
   std::vector<int> token_ends;       // where the text of each token ends, in bytes; may be absent
   std::vector<std::string> warnings;
-  std::string error;  // empty: read
+  std::string finish;  // why the text ends there: "stop", "length", "repetition"
+  std::string error;   // empty: read
 };
 
 struct PageGeometry {

@@ -4,7 +4,7 @@
 #include <cassert>
 #include <utility>
 
-#include "model/engine/stop_strings.h"
+#include "model/engine/endings.h"
 #include "model/support/attempt.h"
 #include "model/support/clock.h"
 
@@ -380,7 +380,8 @@ void DecodeRounds::Accept(Proposal& p, size_t place) {
   const TokenId anchor = s.tokens.back();
   size_t decided = 0;
   for (bool more = true; more && decided <= static_cast<size_t>(accepted); ++decided) {
-    more = s.Decide(chosen[decided].index, chosen[decided].probability) && !Stopped(s);
+    more =
+        s.Decide(chosen[decided].index, chosen[decided].probability) && !EndIfItMust(tokenizer_, s);
   }
   Count(p, accepted, static_cast<int64_t>(decided));
   if (!s.finished) Commit(p, accepted, verify_.hidden(place));
@@ -390,12 +391,6 @@ void DecodeRounds::Accept(Proposal& p, size_t place) {
   for (const SampledToken& token : chosen) round.target_argmax.push_back(token.index);
   for (size_t j = 0; j < decided; ++j) round.emitted.push_back(chosen[j].index);
   options_.instruments.on_round(round);
-}
-
-bool DecodeRounds::Stopped(Sequence& s) const {
-  if (!EndsWithStopString(tokenizer_, s.request.stop_strings, s.result.tokens)) return false;
-  s.Finish(FinishReason::kStop);
-  return true;
 }
 
 void DecodeRounds::Commit(Proposal& p, int accepted, ConstMatView hidden) {

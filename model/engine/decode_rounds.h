@@ -54,7 +54,6 @@ class DecodeRounds {
   void Accept(Proposal& p, size_t place);
   void Commit(Proposal& p, int accepted, ConstMatView hidden);
   void Count(const Proposal& p, int accepted, int64_t decided);
-  bool Stopped(Sequence& s) const;
   bool drafting_is_off() const;
   void NoteFault(const std::string& reason, bool of_a_sequence) noexcept;
   std::span<Proposal> round() { return std::span(proposals_).first(num_proposals_); }

@@ -9,6 +9,7 @@
 #include "model/engine/answer_lengths.h"
 #include "model/engine/decode_rounds.h"
 #include "model/engine/drafters/mtp_chain.h"
+#include "model/engine/endings.h"
 #include "model/engine/stop_strings.h"
 #include "model/engine/target_pass.h"
 #include "model/families/model.h"
@@ -196,10 +197,7 @@ void Engine::Impl::DecideFirst(Sequence& s, const SampledToken& first) const {
   if (first.index < 0) {
     s.Fail("the model's logits are not finite at the prompt");
   } else {
-    s.Decide(first.index, first.probability);
-    if (EndsWithStopString(model.tokenizer(), s.request.stop_strings, s.result.tokens)) {
-      s.Finish(FinishReason::kStop);
-    }
+    if (s.Decide(first.index, first.probability)) EndIfItMust(model.tokenizer(), s);
   }
 }
 

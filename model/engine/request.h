@@ -63,7 +63,8 @@ struct SequenceResult {
   std::vector<TokenId> tokens;       // without the stop token
   std::vector<float> probabilities;  // of each token, softmax of the target's logits
   FinishReason finish = FinishReason::kStop;
-  std::string error;  // for kFailed
+  std::string error;        // for kFailed
+  int repeated_tokens = 0;  // for kRepetition: cut off behind the first unit
   int prompt_tokens = 0;
   int image_tokens = 0;
   RequestStats stats;

@@ -16,11 +16,12 @@ void Sequence::Restart() {
   cache_len = 0;
   seen.clear();
   for (const TokenId token : tokens) Remember(token);
-  loop_guard = {};
+  repetition = {};
   drafting = {};
   finished = false;
   result.tokens.clear();
   result.probabilities.clear();
+  result.repeated_tokens = 0;
   result.finish = FinishReason::kStop;
   result.error.clear();
 }
@@ -44,8 +45,6 @@ bool Sequence::Decide(TokenId token, float probability) {
   result.probabilities.push_back(probability);
   if (num_decided() >= max_new_tokens) {
     Finish(FinishReason::kLength);
-  } else if (!request.ignore_stop && loop_guard.Push(result.tokens)) {
-    Finish(FinishReason::kRepetition);
   }
   return !finished;
 }

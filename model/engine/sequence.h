@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/engine/loop_guard.h"
+#include "model/engine/repetition_guard.h"
 #include "model/engine/request.h"
 #include "model/engine/sampler.h"
 #include "model/families/prompt.h"
@@ -45,7 +45,7 @@ struct Sequence {
   int64_t cache_len = 0;
   BlockTable blocks;
   std::vector<TokenId> seen;  // distinct ids of `tokens`, if a repetition penalty needs them
-  LoopGuard loop_guard;
+  RepetitionGuard repetition;
 
   DraftHealth drafting;
   bool finished = false;
@@ -84,7 +84,8 @@ struct Sequence {
   void Restart();
   // Room for all tokens it may decide, so that deciding one cannot fail.
   void ReserveTokens();
-  // Appends one decided token and ends the sequence if it is the last: false then.
+  // Appends one decided token and ends the sequence if it is a stop token or the last of the limit:
+  // false then. What else may end it: endings.h.
   bool Decide(TokenId token, float probability);
   void Finish(FinishReason reason);
   void Fail(const std::string& why);

@@ -47,6 +47,7 @@ void AddReading(Json& json, const T& item) {
     json["confidence"] = Json{{"mean", Probability(item.confidence.mean)},
                               {"min", Probability(item.confidence.min)}};
   }
+  if (!item.finish.empty()) json["finish"] = ToValidUtf8(item.finish);
   if (!item.warnings.empty()) json["warnings"] = ToJson(item.warnings);
   if (!item.error.empty()) json["error"] = ToValidUtf8(item.error);
 }
@@ -146,6 +147,7 @@ template <typename T>
 void ReadReading(const Json& json, T& item) {
   item.text = json.at("text").get<std::string>();
   item.confidence.tokens = IntFrom(json.at("tokens"), "tokens");
+  item.finish = json.value("finish", std::string());
   if (json.contains("confidence")) {
     item.confidence.mean = json["confidence"].at("mean").get<double>();
     item.confidence.min = json["confidence"].at("min").get<double>();

@@ -56,7 +56,8 @@ struct LineResult {
   std::vector<TokenResult> tokens;
   std::vector<WordResult> words;
   std::vector<std::string> warnings;
-  std::string error;  // empty: read
+  std::string finish;  // why the text ends there; empty: nothing was generated
+  std::string error;   // empty: read
 };
 
 // A typed part of the page, in reading order. Read line by line, it has the lines' text joined by
@@ -73,7 +74,8 @@ struct RegionResult {
   std::vector<TokenResult> tokens;
   std::vector<LineResult> lines;
   std::vector<std::string> warnings;
-  std::string error;  // empty: read; else why (part of) the region is missing
+  std::string finish;  // likewise; of several crops the one that is furthest from "stop"
+  std::string error;   // empty: read; else why (part of) the region is missing
 };
 
 // Why a page that was read may not hold what stands on it.

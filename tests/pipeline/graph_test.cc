@@ -109,6 +109,27 @@ TEST(GraphTest, AFullCacheMakesPagesWaitAndNothingIsLost) {
   EXPECT_EQ(recognizer.blocks_used(), 0);
 }
 
+TEST(GraphTest, TextThatRepeatsItselfIsReadOnceMoreAndSaysSo) {
+  for (const int threads : {1, 3}) {
+    const TempFolder folder;
+    folder.Write("in/a.tif", "pOLp");
+    FakeRun run(folder);
+    run.options.pipeline.threads = threads;
+    run.fake.max_delay_us = 50;
+    FakeRecognizer recognizer(run.fake);
+    const RunReport report = run.Go(recognizer);
+    EXPECT_EQ(report.totals.pages_read, 4);
+    EXPECT_EQ(report.totals.regions_failed, 0);
+    EXPECT_EQ(report.totals.regions_read_again, 2);
+    EXPECT_EQ(recognizer.blocks_used(), 0);
+    const std::string json = ReadFile(folder / "out/in/a.tif.json");
+    EXPECT_NE(json.find("read at another scale: the text had repeated itself"), std::string::npos);
+    EXPECT_NE(json.find("cut: the text repeated itself, also at another scale"), std::string::npos);
+    EXPECT_NE(json.find("\"finish\": \"repetition\""), std::string::npos);
+    EXPECT_NE(json.find("\"finish\": \"stop\""), std::string::npos);
+  }
+}
+
 TEST(GraphTest, CropsThatGiveWayComeBackAndChangeNoByte) {
   std::map<std::string, std::string> expected;
   for (const int preempt_every : {0, 1, 2, 5}) {

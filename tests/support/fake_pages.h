@@ -88,6 +88,8 @@ inline std::vector<Crop> FakeCrops(const Image& page, const PageLayout& layout) 
               : kind == 'E' ? Fault::kEncode
               : kind == 'R' ? Fault::kPrefill
               : kind == 'S' ? Fault::kStep
+              : kind == 'O' ? Fault::kLoopOnce
+              : kind == 'L' ? Fault::kLoop
                             : fault;
     }
     crops[i].image.rgb[2] = static_cast<uint8_t>(fault);

@@ -19,7 +19,17 @@
 
 namespace platen::testing {
 
-enum class Fault : uint8_t { kNone, kPrepare, kEncode, kPrefill, kStep, kMachine };
+// kLoopOnce: the text repeats itself at the first try; kLoop: at both.
+enum class Fault : uint8_t {
+  kNone,
+  kPrepare,
+  kEncode,
+  kPrefill,
+  kStep,
+  kMachine,
+  kLoopOnce,
+  kLoop
+};
 
 // Sleeps up to `max_us` microseconds, differently every time, the same for the same seed and count.
 class Delays {
@@ -167,6 +177,20 @@ class FakeRecognizer : public Recognizer {
     return std::exchange(live_, {});
   }
 
+  std::unique_ptr<CropSequence> PrepareAgain(CropSequence& crop, double) override {
+    const OneAtATime guard(decoding_);
+    const FakeSequence& first = Cast(crop);
+    auto again = std::make_unique<FakeSequence>(*this);
+    again->text = first.text;
+    again->rounds_left = 2;
+    again->fault = first.fault == Fault::kLoop ? Fault::kLoop : Fault::kNone;
+    again->blocks = 1;
+    again->patches = 80;
+    again->prefill_rows = 25;
+    again->crop = crop.crop;
+    return again;
+  }
+
   size_t live() const override { return live_.size(); }
   EngineStats stats() const override { return stats_; }
 
@@ -174,6 +198,10 @@ class FakeRecognizer : public Recognizer {
     SequenceResult recognition;
     recognition.tokens = {static_cast<const FakeSequence&>(sequence).text};
     recognition.probabilities = {0.75F};
+    const Fault fault = static_cast<const FakeSequence&>(sequence).fault;
+    if (fault == Fault::kLoopOnce || fault == Fault::kLoop) {
+      recognition.finish = FinishReason::kRepetition;
+    }
     return recognition;
   }
 

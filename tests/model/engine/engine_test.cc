@@ -37,25 +37,5 @@ TEST(Engine, ReturnsEveryBlock) {
   EXPECT_EQ(engine.stats().kv_blocks_free, engine.stats().kv_blocks_total);
 }
 
-TEST(LoopGuard, FiresOnEndlessRepetitionAndNotOnOrdinaryText) {
-  const auto pushes_until_loop = [](const std::vector<TokenId>& period, int most) {
-    LoopGuard guard;
-    std::vector<TokenId> decided;
-    for (int i = 0; i < most; ++i) {
-      decided.push_back(period[static_cast<size_t>(i) % period.size()]);
-      if (guard.Push(decided)) return i + 1;
-    }
-    return -1;
-  };
-  EXPECT_EQ(pushes_until_loop({7}, 1000), LoopGuard::kMinTokens + 1);
-  EXPECT_EQ(pushes_until_loop({1, 2, 3}, 1000), LoopGuard::kMinTokens + 3);
-  std::vector<TokenId> long_period(LoopGuard::kMaxPeriod);
-  for (size_t i = 0; i < long_period.size(); ++i) long_period[i] = static_cast<TokenId>(i);
-  EXPECT_EQ(pushes_until_loop(long_period, 2000),
-            LoopGuard::kMaxPeriod * (LoopGuard::kMinPeriods + 1));
-  long_period.push_back(999);
-  EXPECT_EQ(pushes_until_loop(long_period, 5000), -1);
-}
-
 }  // namespace
 }  // namespace platen::testing

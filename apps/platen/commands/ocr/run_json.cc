@@ -59,6 +59,7 @@ Json Totals(const RunFacts& facts) {
           {"regions", t.regions},
           {"regions_failed", t.regions_failed},
           {"regions_retried", t.regions_retried},
+          {"regions_read_again", t.regions_read_again},
           {"lines", t.lines},
           {"low_confidence_lines", t.low_confidence_lines},
           {"tokens", t.tokens},
