@@ -279,7 +279,9 @@ std::vector<DecodeRow> RunHeadBench(const Model& model, const std::vector<Image>
   for (const int64_t sequences : options.batches) {
     std::vector<Configuration> all;
     for (const int drafts : options.drafts) {
-      all.emplace_back(model, sequences, drafts, 0.0, OptionsFor(drafts, options.warm_up));
+      EngineOptions engine = OptionsFor(drafts, options.warm_up);
+      engine.drafters = options.drafters;
+      all.emplace_back(model, sequences, drafts, 0.0, engine);
     }
     for (int r = -1; r < options.repetitions; ++r) {
       for (Configuration& c : all) {

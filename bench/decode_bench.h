@@ -43,7 +43,8 @@ struct DecodeBenchOptions {
   std::vector<int> drafts = {0, 1, 2, 3, 4, DecodeRow::kAdaptive};
   std::vector<double> acceptances = {0.8};
   WarmUp warm_up = WarmUp::kAuto;
-  int tokens = 24;  // per sequence and repetition
+  DrafterChoice drafters = DrafterChoice::kAuto;  // without the oracle
+  int tokens = 24;                                // per sequence and repetition
   int repetitions = 5;
 };
 

@@ -415,6 +415,7 @@ void DecodeRounds::Count(const Proposal& p, int accepted, int64_t decided) {
   own.drafted += drafted;
   own.accepted += accepted;
   planner_.AddAcceptance(p.probabilities, drafted, accepted);
+  if (drafter_ != nullptr && drafted > 0) drafter_->Learn(p, accepted);
   if (options_.adaptive_drafts && drafted > 0) {
     DraftHealth& health = p.sequence->drafting;
     health.fruitless = accepted > 0 ? 0 : health.fruitless + 1;

@@ -8,7 +8,9 @@
 
 #include "model/engine/answer_lengths.h"
 #include "model/engine/decode_rounds.h"
+#include "model/engine/drafters/combined_drafter.h"
 #include "model/engine/drafters/mtp_chain.h"
+#include "model/engine/drafters/ngram_lookup.h"
 #include "model/engine/endings.h"
 #include "model/engine/stop_strings.h"
 #include "model/engine/target_pass.h"
@@ -28,11 +30,19 @@ std::unique_ptr<Drafter> MakeDrafter(const Model& model, const EngineOptions& op
   const EngineInstruments& instruments = options.instruments;
   if (options.draft_length <= 0) return nullptr;
   if (instruments.make_drafter) return instruments.make_drafter(model, pool);
-  if (options.drafters == DrafterChoice::kNone || model.draft() == nullptr) return nullptr;
-  return std::make_unique<MtpChain>(
+  DrafterChoice choice = options.drafters;
+  if (choice == DrafterChoice::kAuto) {
+    choice = model.draft() != nullptr ? DrafterChoice::kBoth : DrafterChoice::kNgram;
+  }
+  if (choice == DrafterChoice::kNone) return nullptr;
+  if (choice == DrafterChoice::kNgram) return std::make_unique<NgramLookup>();
+  if (model.draft() == nullptr) return nullptr;
+  auto layer = std::make_unique<MtpChain>(
       model, pool,
       MtpChainOptions{instruments.mtp_convention, instruments.full_drafts, instruments.observer,
                       instruments.fault_point});
+  if (choice == DrafterChoice::kMtp) return layer;
+  return std::make_unique<CombinedDrafter>(std::move(layer));
 }
 
 EngineOptions Resolved(const EngineOptions& options) {

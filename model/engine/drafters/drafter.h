@@ -24,6 +24,8 @@ struct Proposal {
   std::vector<float> probabilities;  // of each draft, in the drafter's eyes
   // What each draft was drawn from; none: they were not drawn (see JudgedDrafts).
   std::vector<TokenDistribution> distributions;
+  int match_length = 0;         // of the lookup that gave some of them; 0: none
+  int lookup_from = 0;          // the first draft that it gave
   const char* fault = nullptr;  // why the drafter could not go on; static text
   bool retry = false;           // the engine's: verify once more, alone and without drafts
 
@@ -31,6 +33,8 @@ struct Proposal {
     drafts.clear();
     probabilities.clear();
     distributions.clear();
+    match_length = 0;
+    lookup_from = 0;
     fault = nullptr;
   }
 };
@@ -65,6 +69,9 @@ class Drafter {
   // hidden [m, D]: the rows just committed at the sequence's cache_len, m >= 1, which has not grown
   // by them yet. For a sequence that was forgotten, a new beginning.
   virtual void Commit(const Sequence& sequence, ConstMatView hidden) = 0;
+
+  // After the drafts of a proposal were judged: the first `accepted` were right.
+  virtual void Learn(const Proposal& /*proposal*/, int /*accepted*/) {}
 
   virtual void Forget(SequenceId sequence) noexcept = 0;
 };

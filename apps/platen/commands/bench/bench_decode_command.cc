@@ -9,6 +9,8 @@
 #include "apps/platen/cli/model_options.h"
 #include "apps/platen/cli/thread_limit.h"
 #include "apps/platen/commands/bench/bench_options.h"
+#include "apps/platen/commands/ocr/decoding_settings.h"
+#include "apps/platen/commands/ocr/ocr_options.h"
 #include "bench/decode_bench.h"
 #include "model/support/error.h"
 #include "model/support/grouped.h"
@@ -53,6 +55,7 @@ const OptionTable& DecodeOptions() {
             .value_name = "FILE",
             .group = "Options",
             .help = "A scan whose lines are read with the model's own drafts; no oracle then."},
+           OptionFrom(OcrOptions(), "drafters", "Options"),
            {.name = "warm-up",
             .type = OptionType::kChoice,
             .default_value = "auto",
@@ -100,6 +103,7 @@ bench::DecodeBenchOptions OptionsFrom(const Settings& settings) {
   options.warm_up = warm_up == "auto"     ? WarmUp::kAuto
                     : warm_up == "always" ? WarmUp::kAlways
                                           : WarmUp::kLater;
+  options.drafters = DraftersFrom(settings);
   options.tokens = static_cast<int>(settings.Integer("tokens"));
   options.repetitions = static_cast<int>(settings.Integer("repetitions"));
   return options;

@@ -3,18 +3,13 @@
 #include "model/support/error.h"
 
 namespace platen {
-namespace {
-
-DrafterChoice DraftersFrom(const Settings& settings, const Model& model) {
+DrafterChoice DraftersFrom(const Settings& settings) {
   const std::string& name = settings.Text("drafters");
-  if (name == "mtp" && model.draft() == nullptr) {
-    throw Error(ErrorKind::kUsage, {.file = {}, .field = "--drafters"},
-                "this model has no draft layer; leave it out, or give none");
-  }
+  if (name == "mtp") return DrafterChoice::kMtp;
+  if (name == "ngram") return DrafterChoice::kNgram;
+  if (name == "mtp,ngram") return DrafterChoice::kBoth;
   return name == "none" ? DrafterChoice::kNone : DrafterChoice::kAuto;
 }
-
-}  // namespace
 
 SamplingOptions SamplingFrom(const Settings& settings) {
   SamplingOptions sampling;
@@ -32,7 +27,11 @@ EngineOptions EngineOptionsFrom(const Settings& settings, const Model& model,
                                 int64_t kv_cache_bytes) {
   EngineOptions options;
   options.draft_length = static_cast<int>(settings.Integer("draft-length"));
-  options.drafters = DraftersFrom(settings, model);
+  options.drafters = DraftersFrom(settings);
+  if (settings.Text("drafters").starts_with("mtp") && model.draft() == nullptr) {
+    throw Error(ErrorKind::kUsage, {.file = {}, .field = "--drafters"},
+                "this model has no draft layer; give ngram or none, or leave it out");
+  }
   options.adaptive_drafts = settings.Text("draft-policy") == "adaptive";
   options.kv_cache_bytes = kv_cache_bytes;
   return options;

@@ -8,6 +8,7 @@
 namespace platen {
 
 // Throw Error(kUsage) for what does not go together.
+DrafterChoice DraftersFrom(const Settings& settings);
 SamplingOptions SamplingFrom(const Settings& settings);
 EngineOptions EngineOptionsFrom(const Settings& settings, const Model& model,
                                 int64_t kv_cache_bytes);

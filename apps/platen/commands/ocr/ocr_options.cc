@@ -151,9 +151,10 @@ void AddModel(OptionTable& table) {
        .default_value = "auto",
        .value_name = "NAME",
        .group = group,
-       .help = "Who guesses tokens ahead: mtp, the model's own draft layer; none. auto: mtp "
-               "where the model has one. Changes the speed, never the text.",
-       .choices = {"auto", "mtp", "none"},
+       .help = "Who guesses tokens ahead: mtp, the model's own draft layer; ngram, a lookup in "
+               "what the region has said so far; both; none. auto: both, as far as the model has "
+               "a draft layer. Changes the speed, never the text.",
+       .choices = {"auto", "mtp", "ngram", "mtp,ngram", "none"},
        .changes_results = OptionSpec::kNo});
   table.push_back(
       {.name = "acceptance",
