@@ -294,6 +294,8 @@ void DecodeRounds::DropDraftsThatDoNotPay() {
   int64_t dropped = 0;
   for (Proposal& p : round()) {
     if (p.probabilities.size() < p.drafts.size()) continue;  // not known
+    // A drawn draft that goes because it is unlikely would leave too many likely ones.
+    if (!p.distributions.empty()) continue;
     size_t keep = 0;
     const std::span<const float> all(p.probabilities);
     while (keep < all.size() && verify_limits_.GoOn(all.first(keep + 1))) ++keep;
@@ -415,7 +417,7 @@ void DecodeRounds::Count(const Proposal& p, int accepted, int64_t decided) {
   own.drafted += drafted;
   own.accepted += accepted;
   planner_.AddAcceptance(p.probabilities, drafted, accepted);
-  if (drafter_ != nullptr && drafted > 0) drafter_->Learn(p, accepted);
+  if (drafter_ != nullptr) drafter_->Learn(p, accepted);
   if (options_.adaptive_drafts && drafted > 0) {
     DraftHealth& health = p.sequence->drafting;
     health.fruitless = accepted > 0 ? 0 : health.fruitless + 1;

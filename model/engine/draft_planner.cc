@@ -74,7 +74,9 @@ double PassCost::Seconds(int64_t rows) const {
 DraftPlanner::DraftPlanner(int max_drafts)
     : max_drafts_(max_drafts),
       positions_(static_cast<size_t>(max_drafts), {kFirstExamined, kFirstAccepted}),
-      current_(max_drafts) {}
+      current_(max_drafts) {
+  tried_.reserve(kFirstBuckets);
+}
 
 double DraftPlanner::PrefixChance(int j) const {
   double chance = 1;

@@ -10,13 +10,13 @@
 namespace platen {
 namespace {
 
-RepetitionGuard::Room RoomOf(const Request& request) {
-  RepetitionGuard::Room room;
+RepetitionGuard::Limits LimitsOf(const Request& request) {
+  int width = 0, height = 0;
   for (const PreparedImage& image : request.images) {
-    room.width = std::max(room.width, image.pixels.width);
-    room.height += image.pixels.height;
+    width = std::max(width, image.pixels.width);
+    height += image.pixels.height;
   }
-  return room;
+  return RepetitionGuard::Limits::OfImage(width, height);
 }
 
 bool EndIfItLoops(const Tokenizer& tokenizer, Sequence& s) {
@@ -26,7 +26,7 @@ bool EndIfItLoops(const Tokenizer& tokenizer, Sequence& s) {
     for (const TokenId id : unit) text += tokenizer.Bytes(id, true);
     return ClassifyUnit(text);
   };
-  const auto loop = s.repetition.Push(result.tokens, RoomOf(s.request), std::cref(kind_of));
+  const auto loop = s.repetition.Push(result.tokens, LimitsOf(s.request), std::cref(kind_of));
   if (!loop) return false;
   const auto kept = static_cast<size_t>(loop->start + loop->period);
   result.repeated_tokens = static_cast<int>(result.tokens.size() - kept);
@@ -39,7 +39,9 @@ bool EndIfItLoops(const Tokenizer& tokenizer, Sequence& s) {
 }  // namespace
 
 bool EndIfItMust(const Tokenizer& tokenizer, Sequence& s) {
-  if (EndsWithStopString(tokenizer, s.request.stop_strings, s.result.tokens)) {
+  const int ends_after = s.request.ends_after;
+  if ((ends_after > 0 && s.num_decided() >= ends_after) ||
+      EndsWithStopString(tokenizer, s.request.stop_strings, s.result.tokens)) {
     s.Finish(FinishReason::kStop);
     return true;
   }

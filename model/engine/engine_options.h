@@ -45,8 +45,8 @@ struct EngineInstruments {
   FaultPoint fault_point;
 };
 
-// Who drafts: the model's own draft layer (multi-token prediction), a lookup in what the sequence has
-// said, both, or nobody. kAuto: both, or without a draft layer the lookup.
+// Who drafts: the model's own draft layer (multi-token prediction), a lookup in what the sequence
+// has said, both, or nobody. kAuto: both, or without a draft layer the lookup.
 enum class DrafterChoice { kAuto, kMtp, kNgram, kBoth, kNone };
 
 // When the draft layer reads a prompt. It costs a fifteenth of a prefill, and only drafts gain.

@@ -13,6 +13,7 @@ Request MakeRequest(const VisionModel& vision, const Image& crop, const RequestO
   request.sampling = options.sampling;
   request.ignore_stop = options.ignore_stop;
   request.length_class = options.length_class;
+  request.ends_after = options.ends_after;
   return request;
 }
 

@@ -44,6 +44,9 @@ struct Request {
   // Requests of a class (the kind of a region) tend to have answers of a like length for their
   // size; memory is shared out by it.
   int length_class = 0;
+  // For measurements: the answer ends by itself after so many tokens; its limit stays. 0: it does
+  // not.
+  int ends_after = 0;
 };
 
 // What requests made from crops share.
@@ -54,6 +57,7 @@ struct RequestOptions {
   SamplingOptions sampling = {};
   bool ignore_stop = false;
   int length_class = 0;
+  int ends_after = 0;
 };
 
 // One crop and its prompt. Throws Error(kInput) for a crop the encoder cannot take.

@@ -16,7 +16,7 @@ void Sequence::Restart() {
   cache_len = 0;
   seen.clear();
   for (const TokenId token : tokens) Remember(token);
-  repetition = {};
+  repetition.Reset();
   drafting = {};
   finished = false;
   result.tokens.clear();

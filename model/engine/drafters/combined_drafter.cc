@@ -27,13 +27,13 @@ void CombinedDrafter::Propose(std::span<Proposal> proposals, const DraftLimits& 
     Proposal& p = proposals[i];
     Found& found = found_[i];
     found.planned = p.planned;
-    if (p.planned == 0 || !lookup_.CanPropose(*p.sequence)) continue;
+    if (p.planned == 0 || p.sequence->repetition.suspect()) continue;
     const auto match = FindNgram(DecidedTokens(*p.sequence));
     if (!match) continue;
     found.match = *match;
+    lookup_.Guess(p, *match);
     found.alone = match->length == kLongestMatch || lookup_.Chance(match->length) >= kSureChance;
     if (!found.alone) continue;
-    p.lookup_from = 0;
     lookup_.Fill(p, *match, limits);
     p.planned = 0;  // nothing left for the draft layer
   }
@@ -49,22 +49,10 @@ void CombinedDrafter::Propose(std::span<Proposal> proposals, const DraftLimits& 
 void CombinedDrafter::GoOn(Proposal& p, const NgramMatch& match, const DraftLimits& limits) const {
   if (p.drafts.empty() || p.fault != nullptr || p.sequence->IsStop(p.drafts.back())) return;
   const std::span<const TokenId> said = DecidedTokens(*p.sequence);
-  const auto drafts = static_cast<int64_t>(p.drafts.size());
-  const int64_t agreed = std::min(drafts, std::ssize(said) - match.end);
-  const auto first = said.begin() + match.end;
-  if (agreed < drafts || !std::equal(p.drafts.begin(), p.drafts.end(), first)) return;
-  const auto chance = static_cast<float>(lookup_.Chance(match.length));
-  p.lookup_from = static_cast<int>(drafts);
-  p.match_length = match.length;
-  for (int64_t place = match.end + drafts;
-       place < std::ssize(said) && static_cast<int>(p.drafts.size()) < p.planned &&
-       limits.GoOn(p.probabilities) && !p.sequence->IsStop(p.drafts.back());
-       ++place) {
-    p.drafts.push_back(said[static_cast<size_t>(place)]);
-    p.probabilities.push_back(chance);
-    // Certain, where drafts are judged by what they were drawn from.
-    if (!p.distributions.empty()) p.distributions.push_back({{p.drafts.back()}, {1.0}});
+  for (size_t j = 0; j < p.drafts.size(); ++j) {
+    if (p.drafts[j] != TokenBehind(said, match, p.drafts, j)) return;
   }
+  if (limits.GoOn(p.probabilities)) lookup_.Fill(p, match, limits);
 }
 
 void CombinedDrafter::Commit(const Sequence& sequence, ConstMatView hidden) {

@@ -24,7 +24,11 @@ struct Proposal {
   std::vector<float> probabilities;  // of each draft, in the drafter's eyes
   // What each draft was drawn from; none: they were not drawn (see JudgedDrafts).
   std::vector<TokenDistribution> distributions;
-  int match_length = 0;         // of the lookup that gave some of them; 0: none
+  int match_length = 0;  // of the lookup that gave some of them; 0: none
+  // What the lookup says of the next token, and the place in the sequence's tokens where that
+  // comes.
+  TokenId guess = 0;
+  size_t guess_place = 0;
   int lookup_from = 0;          // the first draft that it gave
   const char* fault = nullptr;  // why the drafter could not go on; static text
   bool retry = false;           // the engine's: verify once more, alone and without drafts

@@ -30,8 +30,16 @@ std::span<const TokenId> DecidedTokens(const Sequence& sequence) {
   return std::span(sequence.tokens).subspan(static_cast<size_t>(sequence.prompt_len()));
 }
 
+// A text that may be a loop is not helped along.
 bool NgramLookup::CanPropose(const Sequence& sequence) const {
-  return sequence.num_decided() > kShortestMatch;
+  return !sequence.repetition.suspect() && FindNgram(DecidedTokens(sequence)).has_value();
+}
+
+// Behind the end of the text its drafts go on, so that a short unit can be drafted many times over.
+TokenId TokenBehind(std::span<const TokenId> said, const NgramMatch& match,
+                    std::span<const TokenId> drafts, size_t place) {
+  const size_t at = static_cast<size_t>(match.end) + place;
+  return at < said.size() ? said[at] : drafts[at - said.size()];
 }
 
 size_t NgramLookup::BinOf(int match_length) {
@@ -43,36 +51,48 @@ double NgramLookup::Chance(int match_length) const {
   return seen.right / seen.examined;
 }
 
-// Behind the end of the text its drafts go on, so that a short unit can be drafted many times over.
+void NgramLookup::Guess(Proposal& p, const NgramMatch& match) const {
+  p.match_length = match.length;
+  p.guess = TokenBehind(DecidedTokens(*p.sequence), match, {}, 0);
+  p.guess_place = p.sequence->tokens.size();
+  p.lookup_from = p.planned;
+}
+
 void NgramLookup::Fill(Proposal& p, const NgramMatch& match, const DraftLimits& limits) const {
   const std::span<const TokenId> said = DecidedTokens(*p.sequence);
   const auto chance = static_cast<float>(Chance(match.length));
-  p.match_length = match.length;
-  for (auto place = static_cast<size_t>(match.end); static_cast<int>(p.drafts.size()) < p.planned;
-       ++place) {
-    const TokenId next = place < said.size() ? said[place] : p.drafts[place - said.size()];
-    p.drafts.push_back(next);
+  p.lookup_from = static_cast<int>(p.drafts.size());
+  while (static_cast<int>(p.drafts.size()) < p.planned) {
+    p.drafts.push_back(TokenBehind(said, match, p.drafts, p.drafts.size()));
     p.probabilities.push_back(chance);
-    if (p.sequence->IsStop(next) || !limits.GoOn(p.probabilities)) return;
+    // Certain, where drafts are judged by what they were drawn from.
+    if (!p.distributions.empty()) p.distributions.push_back({{p.drafts.back()}, {1.0}});
+    if (p.sequence->IsStop(p.drafts.back()) || !limits.GoOn(p.probabilities)) return;
   }
 }
 
 void NgramLookup::Propose(std::span<Proposal> proposals, const DraftLimits& limits, DraftCosts&) {
   for (Proposal& p : proposals) {
-    if (p.planned == 0 || !CanPropose(*p.sequence)) continue;
-    p.lookup_from = 0;
-    if (const auto match = FindNgram(DecidedTokens(*p.sequence))) Fill(p, *match, limits);
+    if (p.planned == 0 || p.sequence->repetition.suspect()) continue;
+    const auto match = FindNgram(DecidedTokens(*p.sequence));
+    if (!match) continue;
+    Guess(p, *match);
+    Fill(p, *match, limits);
   }
 }
 
+// Of a guess that was not drafted, too: the next token has come.
 void NgramLookup::Learn(const Proposal& p, int accepted) {
   if (p.match_length == 0) return;
   Seen& seen = seen_[BinOf(p.match_length)];
-  const int examined = std::min(static_cast<int>(p.drafts.size()), accepted + 1);
-  for (int j = p.lookup_from; j < examined; ++j) {
+  const auto count = [&](bool right) {
     seen.examined = kMemory * seen.examined + 1;
-    seen.right = kMemory * seen.right + (j < accepted ? 1 : 0);
-  }
+    seen.right = kMemory * seen.right + (right ? 1 : 0);
+  };
+  const std::vector<TokenId>& tokens = p.sequence->tokens;
+  if (p.guess_place < tokens.size()) count(tokens[p.guess_place] == p.guess);
+  const int examined = std::min(static_cast<int>(p.drafts.size()), accepted + 1);
+  for (int j = std::max(p.lookup_from, 1); j < examined; ++j) count(j < accepted);
 }
 
 }  // namespace platen

@@ -25,6 +25,10 @@ inline constexpr int kLongestMatch = 8;
 // The longest match of 3 to 8 tokens, the latest of several.
 std::optional<NgramMatch> FindNgram(std::span<const TokenId> tokens);
 
+// The token that a match says at `place` behind the text, after `drafts` of the places before.
+TokenId TokenBehind(std::span<const TokenId> said, const NgramMatch& match,
+                    std::span<const TokenId> drafts, size_t place);
+
 class NgramLookup final : public Drafter {
  public:
   std::string_view name() const override { return "ngram"; }
@@ -38,7 +42,9 @@ class NgramLookup final : public Drafter {
 
   // Chance that a draft behind a match of this length is right, if those before it are: learnt.
   double Chance(int match_length) const;
-  // Fills an empty proposal with up to `planned` drafts.
+  // Notes what the match says, to learn from it.
+  void Guess(Proposal& proposal, const NgramMatch& match) const;
+  // Adds drafts to a proposal, behind those it has, up to `planned`.
   void Fill(Proposal& proposal, const NgramMatch& match, const DraftLimits& limits) const;
 
  private:

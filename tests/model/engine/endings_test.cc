@@ -58,7 +58,7 @@ TEST_F(Endings, AnEmptyTableOfAPageIsNoLoop) {
   row += "</tr>";
   const auto s = Prepared("exif6");
   ASSERT_FALSE(s->request.images.empty());
-  const int room = s->request.images.front().pixels.height / RepetitionGuard::kSmallestCell;
+  const int room = s->request.images.front().pixels.height / 8;
   const auto per_row = static_cast<int>(model_.tokenizer().Encode(row).size());
   DecideLoop(*s, "<table>", row, per_row * (room - 1));
   EXPECT_FALSE(s->finished) << "a row for every eight pixels";

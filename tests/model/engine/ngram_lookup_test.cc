@@ -96,14 +96,21 @@ TEST_F(Lookup, LearnsHowOftenItIsRight) {
   NgramLookup lookup;
   const double before = lookup.Chance(3);
   EXPECT_LT(before, lookup.Chance(8));
+  const auto s = Said({7, 8, 9, 20});
   Proposal p;
-  p.drafts = {1, 2};
+  p.sequence = s.get();
   p.match_length = 3;
-  for (int i = 0; i < 200; ++i) lookup.Learn(p, 0);
+  p.guess_place = s->tokens.size() - 1;
+  p.guess = 99;  // and 20 came: also where nothing was drafted
+  for (int i = 0; i < 300; ++i) lookup.Learn(p, 0);
   EXPECT_LT(lookup.Chance(3), 0.1);
   EXPECT_GT(lookup.Chance(8), 0.5) << "other lengths are left alone";
-  for (int i = 0; i < 400; ++i) lookup.Learn(p, 2);
+  p.guess = 20;
+  p.drafts = {20, 21, 22};
+  for (int i = 0; i < 400; ++i) lookup.Learn(p, 3);
   EXPECT_GT(lookup.Chance(4), 0.9);
+  for (int i = 0; i < 400; ++i) lookup.Learn(p, 1);  // the second draft wrong, the third unknown
+  EXPECT_NEAR(lookup.Chance(4), 0.5, 0.05);
 }
 
 // The draft layer, scripted.
@@ -153,6 +160,9 @@ TEST_F(Lookup, AWeakMatchGoesOnBehindTheDraftLayerIfTheyAgree) {
   EXPECT_EQ(Combined(*s, {20, 21}, 4), (Tokens{20, 21, 22, 23}));
   EXPECT_EQ(Combined(*s, {20, 99}, 4), (Tokens{20, 99}));
   EXPECT_EQ(Combined(*s, {}, 4), Tokens());
+  EXPECT_EQ(Combined(*Said({1, 2, 3, 9, 1, 2, 3, 9, 1, 2, 3}), {9, 1}, 8),
+            (Tokens{9, 1, 2, 3, 9, 1, 2, 3}))
+      << "behind the end of the text";
 }
 
 // Whoever drafts, in the engine: the text of plain decoding.
