@@ -12,6 +12,8 @@
 #include "model/engine/sequence.h"
 #include "model/support/error.h"
 #include "pipeline/engine_recognizer.h"
+#include "pipeline/hardware.h"
+#include "pipeline/memory_plan.h"
 #include "pipeline/run.h"
 #include "stages/layout/regions.h"
 
@@ -98,7 +100,12 @@ std::vector<Crop> FixedCrops(const Image& page, const PageLayout& layout, int dp
 
 EngineOptions MakeEngineOptions(const PageWorkload& workload) {
   EngineOptions options;
-  options.draft_length = workload.draft_length;
+  if (workload.as_ocr) {
+    options.adaptive_drafts = true;
+    options.kv_cache_bytes = PlanMemory(UsableMemoryBytes()).kv_cache_bytes;
+  } else {
+    options.draft_length = workload.draft_length;
+  }
   return options;
 }
 
@@ -115,12 +122,17 @@ Request MakeCropRequest(const Model& model, const PageWorkload& workload) {
 // Every crop gives exactly as many tokens as it may: a random model would stop anywhere.
 class FullLengthRecognizer : public EngineRecognizer {
  public:
-  using EngineRecognizer::EngineRecognizer;
+  FullLengthRecognizer(const Model& model, Engine& engine, int tokens)
+      : EngineRecognizer(model, engine), tokens_(tokens) {}
   std::unique_ptr<CropSequence> Prepare(const Image& crop, const RequestOptions& options) override {
     RequestOptions full = options;
     full.ignore_stop = true;
+    full.ends_after = tokens_;
     return EngineRecognizer::Prepare(crop, full);
   }
+
+ private:
+  int tokens_;
 };
 
 class PageBench {
@@ -129,7 +141,7 @@ class PageBench {
       : model_(model),
         workload_(workload),
         engine_(model, MakeEngineOptions(workload)),
-        recognizer_(model, engine_),
+        recognizer_(model, engine_, workload.tokens_per_crop),
         detector_(MakeClassicalDetector()),
         memory_(std::make_unique<MemoryMeter>(1)) {
     const int width = static_cast<int>(std::lround(kA4Width * workload.dpi));
@@ -184,7 +196,7 @@ class PageBench {
     options.model_id = "bench";
     options.source.force = true;
     SetStandardKinds(options.pipeline.reading);
-    options.source.read.max_new_tokens = workload_.tokens_per_crop;
+    options.source.read.max_new_tokens = workload_.as_ocr ? 0 : workload_.tokens_per_crop;
     options.pipeline.threads = workload_.threads;
     options.pipeline.slots = workload_.slots;
     options.pipeline.pixels = workload_.slots * kPixelsOfASlot;

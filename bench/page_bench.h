@@ -23,7 +23,10 @@ struct PageWorkload {
   int pages = 4;  // of one run
   int tokens_per_crop = 35;
   int draft_length = 0;  // the batch is full: plain decoding
-  int slots = 8;         // pages in memory
+  // As `platen ocr` does by itself: the limit on tokens is the longest that may come, the cache a
+  // share of the memory, and drafts are made while they pay. Else the limit is what is read.
+  bool as_ocr = false;
+  int slots = 8;  // pages in memory
   int threads = 1;
   std::string trace_path;  // of the last run; empty: none
 
