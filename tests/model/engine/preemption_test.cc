@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <random>
 
@@ -130,14 +132,25 @@ TEST_P(Preemption, TheYoungestGivesWay) {
   EXPECT_TRUE(engine.TakePreempted().empty());
 }
 
+// PLATEN_LONG_TESTS: many schedules from a fresh seed, which is printed; PLATEN_TEST_SEED plays one
+// again.
+unsigned Seed() {
+  if (const char* given = std::getenv("PLATEN_TEST_SEED")) {
+    return static_cast<unsigned>(std::strtoul(given, nullptr, 10));
+  }
+  return std::getenv("PLATEN_LONG_TESTS") == nullptr ? 1 : std::random_device()();
+}
+
 // Random arrivals, limits, cancels and cache sizes; the same text as alone.
 TEST_P(Preemption, RandomSchedulesGiveThePlainText) {
-  const unsigned seed = std::random_device()();
+  const unsigned seed = Seed();
+  const int schedules = std::getenv("PLATEN_LONG_TESTS") == nullptr ? 30 : 1000;
   std::mt19937 rng(seed);
   SCOPED_TRACE("seed " + std::to_string(seed));
+  if (schedules > 30) std::printf("seed %u\n", seed);
   const auto below = [&](int n) { return static_cast<int>(rng() % static_cast<unsigned>(n)); };
   std::map<std::pair<size_t, int>, Outcome> plain;
-  for (int schedule = 0; schedule < 30; ++schedule) {
+  for (int schedule = 0; schedule < schedules; ++schedule) {
     const int longest = 1 + below(64);
     const int draft_length = below(9);
     EngineOptions options = OptionsFor(LargestNeed(longest) + below(12), draft_length);
