@@ -155,8 +155,9 @@ TEST(DocumentQueue, ManyClientsGetTheirOwnPagesInOrder) {
   EXPECT_FALSE(server.failure);
 }
 
+// One thread: with more, how many pages of the long one go by depends on which thread is put aside.
 TEST(DocumentQueue, AShortDocumentOvertakesALongOne) {
-  Server server(2);
+  Server server(1);
   Answer first, second;
   server.queue.Submit(RequestFor(std::string(60, 'p'), first));
   DocumentRequest request = RequestFor("p", second);
