@@ -209,8 +209,10 @@ class OracleBench {
         options.kv_cache_bytes =
             CacheBytes(model_, sequences, kPromptTokens + int64_t{answer_tokens_});
         options.instruments.make_drafter = [&, acceptance](const Model& model, KvPool& pool) {
-          return std::make_unique<OracleDrafter>(
-              std::make_unique<MtpChain>(model, pool, MtpChainOptions{}), answer_, acceptance);
+          MtpChainOptions chain;
+          chain.vocabulary = options_.draft_vocabulary;
+          return std::make_unique<OracleDrafter>(std::make_unique<MtpChain>(model, pool, chain),
+                                                 answer_, acceptance);
         };
         all.emplace_back(model_, sequences, drafts, drafts == 0 ? 0 : acceptance, options);
         for (int64_t i = 0; i < sequences; ++i) {
@@ -281,6 +283,7 @@ std::vector<DecodeRow> RunHeadBench(const Model& model, const std::vector<Image>
     for (const int drafts : options.drafts) {
       EngineOptions engine = OptionsFor(drafts, options.warm_up);
       engine.drafters = options.drafters;
+      engine.draft_vocabulary = options.draft_vocabulary;
       all.emplace_back(model, sequences, drafts, 0.0, engine);
     }
     for (int r = -1; r < options.repetitions; ++r) {

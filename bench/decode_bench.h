@@ -44,6 +44,7 @@ struct DecodeBenchOptions {
   std::vector<double> acceptances = {0.8};
   WarmUp warm_up = WarmUp::kAuto;
   DrafterChoice drafters = DrafterChoice::kAuto;  // without the oracle
+  std::vector<TokenId> draft_vocabulary;          // of the draft layer; empty: all tokens
   int tokens = 24;                                // per sequence and repetition
   int repetitions = 5;
 };

@@ -208,6 +208,15 @@ Checkpoint Checkpoint::Open(const std::string& snapshot_dir) {
   return checkpoint;
 }
 
+Checkpoint Checkpoint::OpenFile(const std::string& path) {
+  Checkpoint checkpoint;
+  for (StoredTensor& tensor : ReadSafetensors(checkpoint.files_.emplace_back(path))) {
+    const std::string key = tensor.name;
+    checkpoint.tensors_.emplace(key, std::move(tensor));
+  }
+  return checkpoint;
+}
+
 const StoredTensor* Checkpoint::Find(const std::string& name) const {
   const auto found = tensors_.find(name);
   return found == tensors_.end() ? nullptr : &found->second;

@@ -54,6 +54,8 @@ class Checkpoint {
  public:
   // Throws Error(kModel) naming file, tensor and offset.
   static Checkpoint Open(const std::string& snapshot_dir);
+  // The same for one safetensors file by itself.
+  static Checkpoint OpenFile(const std::string& path);
 
   // nullptr if there is no such tensor.
   const StoredTensor* Find(const std::string& name) const;

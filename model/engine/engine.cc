@@ -39,8 +39,8 @@ std::unique_ptr<Drafter> MakeDrafter(const Model& model, const EngineOptions& op
   if (model.draft() == nullptr) return nullptr;
   auto layer = std::make_unique<MtpChain>(
       model, pool,
-      MtpChainOptions{instruments.mtp_convention, instruments.full_drafts, instruments.observer,
-                      instruments.fault_point});
+      MtpChainOptions{instruments.mtp_convention, options.draft_vocabulary, instruments.full_drafts,
+                      instruments.observer, instruments.fault_point});
   if (choice == DrafterChoice::kMtp) return layer;
   return std::make_unique<CombinedDrafter>(std::move(layer));
 }

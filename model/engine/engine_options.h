@@ -45,10 +45,6 @@ struct EngineInstruments {
   FaultPoint fault_point;
 };
 
-// Who drafts: the model's own draft layer (multi-token prediction), a lookup in what the sequence
-// has said, both, or nobody. kAuto: both, or without a draft layer the lookup.
-enum class DrafterChoice { kAuto, kMtp, kNgram, kBoth, kNone };
-
 // When the draft layer reads a prompt. It costs a fifteenth of a prefill, and only drafts gain.
 enum class WarmUp {
   kAuto,    // at once if drafts pay at present, else with the first draft
@@ -59,6 +55,8 @@ enum class WarmUp {
 struct EngineOptions {
   int draft_length = 3;  // 0..8 drafts per round (num_speculative_tokens); 0 = plain decoding
   DrafterChoice drafters = DrafterChoice::kAuto;
+  // The tokens that the draft layer chooses among; empty: all. See draft_vocabulary.h.
+  std::vector<TokenId> draft_vocabulary;
   int64_t kv_cache_bytes = 0;  // 0: 1 GiB
   int kv_block_tokens = 32;    // tests use 16 to hit boundaries often
   // Draft as many tokens as pay just now, at most draft_length; see draft_planner.h. Changes the

@@ -4,6 +4,15 @@
 
 namespace platen {
 
+std::optional<DrafterChoice> FindDrafterChoice(std::string_view name) {
+  if (name == "auto") return DrafterChoice::kAuto;
+  if (name == "mtp") return DrafterChoice::kMtp;
+  if (name == "ngram") return DrafterChoice::kNgram;
+  if (name == "mtp,ngram") return DrafterChoice::kBoth;
+  if (name == "none") return DrafterChoice::kNone;
+  return std::nullopt;
+}
+
 Request MakeRequest(const VisionModel& vision, const Image& crop, const RequestOptions& options) {
   Request request;
   request.images.push_back(vision.Prepare(crop));

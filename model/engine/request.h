@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/engine/sampling_options.h"
@@ -16,9 +18,22 @@ enum class FinishReason { kStop, kLength, kRepetition, kFailed, kCancelled };
 // "stop", "length", "repetition", "failed", "cancelled".
 const char* FinishReasonName(FinishReason reason);
 
-// How drafts are made for a request.
+// Who drafts: the model's own draft layer (multi-token prediction), a lookup in what the sequence
+// has said, both, or nobody. kAuto: both, or without a draft layer the lookup.
+enum class DrafterChoice { kAuto, kMtp, kNgram, kBoth, kNone };
+
+// "auto", "mtp", "ngram", "mtp,ngram", "none"; nothing for other words.
+std::optional<DrafterChoice> FindDrafterChoice(std::string_view name);
+
+// How drafts are made for a request, within what the engine has.
 struct DraftingOptions {
   int length = -1;  // most drafts per round, at most the engine's; -1: the engine's
+  DrafterChoice drafters = DrafterChoice::kAuto;  // those of the engine's that may; kAuto: all
+
+  bool allows(DrafterChoice drafter) const {  // kMtp or kNgram
+    return drafters == drafter || drafters == DrafterChoice::kAuto ||
+           drafters == DrafterChoice::kBoth;
+  }
 };
 
 // What speculation did for one request. It depends on the clock (the planner) and on who else was

@@ -2,13 +2,15 @@
 
 #include <utility>
 
+#include "model/families/draft_weights.h"
 #include "model/support/error.h"
 #include "model/support/json_fields.h"
 
 namespace platen {
 
 Model::Model(std::unique_ptr<const Snapshot> snapshot, const KernelTable& kernels,
-             Precision precision, const PackingOptions& packing, VisionAttention vision_attention)
+             Precision precision, const PackingOptions& packing, VisionAttention vision_attention,
+             const std::string& draft_weights)
     : snapshot_(std::move(snapshot)),
       kernels_(kernels),
       precision_(precision),
@@ -16,6 +18,8 @@ Model::Model(std::unique_ptr<const Snapshot> snapshot, const KernelTable& kernel
       parts_(snapshot_->architecture->Build(kernels_, vision_attention)) {
   parts_.modules.SetGroupSizes(snapshot_->quantization);
   loaded_ = LoadWeights({parts_.modules, snapshot_->checkpoint, precision}, packing);
+  if (draft_weights.empty()) return;
+  draft_checkpoint_ = LoadDraftWeights(draft_weights, precision, parts_.modules);
 }
 
 std::string Model::ContentHash() const {

@@ -12,11 +12,13 @@ namespace platen {
 // Immutable after construction; shared by all stages.
 class Model {
  public:
-  // Maps packed weights or packs them on the worker pool, as `packing` says. Throws Error(kModel)
-  // for weights that are not finite and for sizes the kernels cannot serve.
+  // Maps packed weights or packs them on the worker pool, as `packing` says. `draft_weights`: a
+  // file whose draft layer takes the place of the snapshot's (draft_weights.h); empty: none. Throws
+  // Error(kModel) for weights that are not finite and for sizes the kernels cannot serve.
   Model(std::unique_ptr<const Snapshot> snapshot, const KernelTable& kernels,
         Precision precision = Precision::kF32, const PackingOptions& packing = {},
-        VisionAttention vision_attention = VisionAttention::kF32);
+        VisionAttention vision_attention = VisionAttention::kF32,
+        const std::string& draft_weights = {});
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
@@ -44,6 +46,7 @@ class Model {
   VisionAttention vision_attention_;
   ModelParts parts_;
   LoadedWeights loaded_;
+  Checkpoint draft_checkpoint_;  // without files: the draft layer is the snapshot's
 };
 
 // What is fastest at no loss that a reader would notice: int8 where the CPU has AVX2, else f32.

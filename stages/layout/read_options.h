@@ -13,9 +13,9 @@ namespace platen {
 struct ReadOptions {
   std::string task;  // "text", "table" or "formula" for all regions; empty: each by its kind
   std::optional<Granularity> granularity = {};  // of all regions; nothing: the model's
-  double text_height = 0;  // > 0: block and page crops are scaled down (never up) so that
-                           // small letters are this high, in pixels
-  int max_new_tokens = 0;  // of one crop; 0: the kind's, else derived from the crop's size
+  double text_height = 0;         // > 0: block and page crops are scaled down (never up) so that
+                                  // small letters are this high, in pixels
+  int max_new_tokens = 0;         // of one crop; 0: the kind's, else derived from the crop's size
   SamplingOptions sampling = {};  // its seed is that of the run, see RequestSeed
 };
 

@@ -50,6 +50,16 @@ OptionSpec VisionAttentionOption(const std::string& group) {
           .name_in_results = "attention"};
 }
 
+OptionSpec DraftHeadOption(const std::string& group) {
+  return {.name = "draft-head",
+          .value_name = "FILE",
+          .group = group,
+          .help =
+              "A safetensors file with another draft layer for the model, under the names of "
+              "the snapshot's. Changes the speed, never the text.",
+          .changes_results = OptionSpec::kNo};
+}
+
 namespace {
 
 std::vector<std::string> IsaChoices() {

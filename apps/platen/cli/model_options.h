@@ -12,6 +12,7 @@ namespace platen {
 OptionSpec ModelOption(const std::string& group);
 OptionSpec PrecisionOption(const std::string& group);
 OptionSpec VisionAttentionOption(const std::string& group);
+OptionSpec DraftHeadOption(const std::string& group);
 OptionSpec IsaOption(const std::string& group);
 OptionSpec ThreadsOption(const std::string& group);
 

@@ -14,6 +14,7 @@ int RunRunCommand(const Words& words);
 int RunCompareCommand(const Words& words);
 int RunInspectCommand(const Words& words);
 int RunPackCommand(const Words& words);
+int RunDraftVocabularyCommand(const Words& words);
 int RunForwardCommand(const Words& words);
 int RunBenchCommand(const Words& words);
 int RunDoctorCommand(const Words& words);

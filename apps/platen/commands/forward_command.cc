@@ -47,6 +47,7 @@ const OptionTable& ForwardOptionTable() {
        .help = "What the model is asked."},
       OptionFrom(OcrOptions(), "max-new-tokens", "Decoding"),
       OptionFrom(OcrOptions(), "draft-length", "Decoding"),
+      OptionFrom(OcrOptions(), "draft-head", "Decoding"),
       {.name = "mtp-convention",
        .default_value = "default",
        .value_name = "NAME",

@@ -13,6 +13,7 @@ MtpChain::MtpChain(const Model& model, KvPool& pool, MtpChainOptions options)
     : model_(model),
       pool_(pool),
       options_(std::move(options)),
+      head_(model, options_.vocabulary),
       lagging_rows_(model.architecture().text().hidden_size, kMostLaggingBytes) {
   warm_up_.layer = model.draft()->MakeWorkspace();
   draft_.layer = model.draft()->MakeWorkspace();
@@ -64,6 +65,7 @@ void MtpChain::Observe(std::span<Sequence* const> sequences, const RowBatch& bat
   if (warm_up) WarmUp(sequences, batch, hidden);
   for (size_t i = 0; i < sequences.size(); ++i) {
     const RowSlice& slice = batch.slices[i];
+    if (!sequences[i]->request.drafting.allows(DrafterChoice::kMtp)) continue;
     auto state = std::make_unique<State>(lagging_rows_, *sequences[i]);
     state->len = warm_up ? slice.num_rows - 1 : 0;
     const int64_t lagging = slice.num_rows - state->len;
@@ -127,6 +129,7 @@ void MtpChain::FillSlots(std::span<Sequence* const> sequences, const RowBatch& b
 
 // Without a lagging row there is nothing to draft from: one plain round follows.
 bool MtpChain::CanPropose(const Sequence& sequence) const {
+  if (!sequence.request.drafting.allows(DrafterChoice::kMtp)) return false;
   const State* state = Find(sequence.id);
   return state != nullptr && state->lagging.size() > 0;
 }
@@ -135,8 +138,9 @@ void MtpChain::Propose(std::span<Proposal> proposals, const DraftLimits& limits,
                        DraftCosts& costs) {
   active_.clear();
   for (Proposal& p : proposals) {
-    State* state = p.planned > 0 ? Find(p.sequence->id) : nullptr;
-    if (state != nullptr && state->lagging.size() > 0) active_.push_back({&p, state});
+    if (p.planned > 0 && CanPropose(*p.sequence)) {
+      active_.push_back({&p, Find(p.sequence->id)});
+    }
   }
   if (active_.empty()) return;
   int64_t start_ns = MonotonicNs();
@@ -239,7 +243,7 @@ void MtpChain::AppendDrafts() {
     std::copy_n(chained.Row(row), normed.cols, chain.Row(i));
   }
   MatView logits = pass.logits.Shaped(count, sizes.vocab_size);
-  model_.text().Logits(head_in, logits, *pass.layer);
+  head_.Logits(head_in, logits, *pass.layer);
   At("draft.logits", logits);
   if (options_.observer) {
     options_.observer("mtp_hidden", head_in);
@@ -275,6 +279,7 @@ void MtpChain::Choose(Proposal& p, MatView logits, TokenSampler& sampler) {
 }
 
 void MtpChain::Commit(const Sequence& s, ConstMatView hidden) {
+  if (!s.request.drafting.allows(DrafterChoice::kMtp)) return;
   State* state = Find(s.id);
   if (state == nullptr) {
     auto fresh = std::make_unique<State>(lagging_rows_, s);

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "model/engine/drafters/draft_head.h"
 #include "model/engine/drafters/drafter.h"
 #include "model/engine/drafters/hidden_rows.h"
 #include "model/engine/fault_point.h"
@@ -16,6 +17,7 @@ namespace platen {
 
 struct MtpChainOptions {
   MtpConvention convention;
+  std::vector<TokenId> vocabulary;  // the tokens it chooses among; empty: all
   // Chain on even after a drafted stop token, behind which nothing is decided; comparisons with the
   // reference need it.
   bool full_drafts = false;
@@ -87,6 +89,7 @@ class MtpChain final : public Drafter {
   const Model& model_;
   KvPool& pool_;
   const MtpChainOptions options_;
+  DraftHead head_;
   HiddenRowPool lagging_rows_;
   Pass warm_up_;  // of the prefill stage
 

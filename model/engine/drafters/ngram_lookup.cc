@@ -31,8 +31,13 @@ std::span<const TokenId> DecidedTokens(const Sequence& sequence) {
 }
 
 // A text that may be a loop is not helped along.
+// A text that repeats itself would be looked up for ever.
+bool NgramLookup::Allowed(const Sequence& sequence) {
+  return sequence.request.drafting.allows(DrafterChoice::kNgram) && !sequence.repetition.suspect();
+}
+
 bool NgramLookup::CanPropose(const Sequence& sequence) const {
-  return !sequence.repetition.suspect() && FindNgram(DecidedTokens(sequence)).has_value();
+  return Allowed(sequence) && FindNgram(DecidedTokens(sequence)).has_value();
 }
 
 // Behind the end of the text its drafts go on, so that a short unit can be drafted many times over.
@@ -73,7 +78,7 @@ void NgramLookup::Fill(Proposal& p, const NgramMatch& match, const DraftLimits& 
 
 void NgramLookup::Propose(std::span<Proposal> proposals, const DraftLimits& limits, DraftCosts&) {
   for (Proposal& p : proposals) {
-    if (p.planned == 0 || p.sequence->repetition.suspect()) continue;
+    if (p.planned == 0 || !Allowed(*p.sequence)) continue;
     const auto match = FindNgram(DecidedTokens(*p.sequence));
     if (!match) continue;
     Guess(p, *match);

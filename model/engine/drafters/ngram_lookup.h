@@ -34,6 +34,8 @@ class NgramLookup final : public Drafter {
   std::string_view name() const override { return "ngram"; }
   void Observe(std::span<Sequence* const>, const RowBatch&, ConstMatView, bool) override {}
   bool CanPropose(const Sequence& sequence) const override;
+  // Whether drafts may be looked up for the sequence at present.
+  static bool Allowed(const Sequence& sequence);
   void Propose(std::span<Proposal> proposals, const DraftLimits& limits,
                DraftCosts& costs) override;
   void Commit(const Sequence&, ConstMatView) override {}

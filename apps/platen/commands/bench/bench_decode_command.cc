@@ -56,6 +56,7 @@ const OptionTable& DecodeOptions() {
             .group = "Options",
             .help = "A scan whose lines are read with the model's own drafts; no oracle then."},
            OptionFrom(OcrOptions(), "drafters", "Options"),
+           OptionFrom(OcrOptions(), "draft-vocabulary", "Options"),
            {.name = "warm-up",
             .type = OptionType::kChoice,
             .default_value = "auto",
@@ -174,10 +175,11 @@ int RunBenchDecode(const Words& words) {
   RequireNoArguments(settings, "bench decode");
   const int threads = settings.Integer("threads") == 0 ? 1 : ThreadsFrom(settings);
   LimitThreads(threads);
-  const bench::DecodeBenchOptions options = OptionsFrom(settings);
+  bench::DecodeBenchOptions options = OptionsFrom(settings);
   const std::unique_ptr<Model> model = LoadBenchModel(settings);
   std::vector<DecodeRow> rows;
   const std::string page = settings.Text("page");
+  options.draft_vocabulary = DraftVocabularyFrom(settings, *model);
   if (page.empty()) {
     rows = bench::RunOracleBench(*model, options);
   } else {
@@ -190,6 +192,9 @@ int RunBenchDecode(const Words& words) {
   }
   nlohmann::ordered_json json = BenchConditions(settings, model.get());
   json["threads"] = threads;
+  json["draft_vocabulary"] = options.draft_vocabulary.empty()
+                                 ? model->architecture().text().vocab_size
+                                 : static_cast<int>(options.draft_vocabulary.size());
   json["rows"] = nlohmann::ordered_json::array();
   for (const DecodeRow& row : rows) json["rows"].push_back(ToJson(row));
   fmt::print("{}\n", json.dump(1));

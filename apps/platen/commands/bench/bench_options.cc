@@ -31,8 +31,8 @@ OptionTable WithBenchOptions(OptionTable own, const BenchDefaults& defaults) {
 
 OptionTable WithModelOptions(const OptionTable& own) {
   const std::string group = "Options";
-  OptionTable table = {ModelOption(group), PrecisionOption(group), VisionAttentionOption(group),
-                       PackedOption(group), PackedDirOption(group)};
+  OptionTable table = {ModelOption(group),  PrecisionOption(group), VisionAttentionOption(group),
+                       PackedOption(group), PackedDirOption(group), DraftHeadOption(group)};
   table.insert(table.end(), own.begin(), own.end());
   return table;
 }

@@ -1,14 +1,22 @@
 #include "apps/platen/commands/ocr/decoding_settings.h"
 
+#include "model/engine/drafters/draft_vocabulary.h"
 #include "model/support/error.h"
 
 namespace platen {
+
+std::vector<TokenId> DraftVocabularyFrom(const Settings& settings, const Model& model) {
+  const std::string& path = settings.Text("draft-vocabulary");
+  if (path.empty()) return {};
+  if (model.draft() == nullptr) {
+    throw Error(ErrorKind::kUsage, {.file = {}, .field = "--draft-vocabulary"},
+                "this model has no draft layer; leave it out");
+  }
+  return ReadDraftVocabulary(path, model.architecture().text().vocab_size);
+}
+
 DrafterChoice DraftersFrom(const Settings& settings) {
-  const std::string& name = settings.Text("drafters");
-  if (name == "mtp") return DrafterChoice::kMtp;
-  if (name == "ngram") return DrafterChoice::kNgram;
-  if (name == "mtp,ngram") return DrafterChoice::kBoth;
-  return name == "none" ? DrafterChoice::kNone : DrafterChoice::kAuto;
+  return *FindDrafterChoice(settings.Text("drafters"));
 }
 
 SamplingOptions SamplingFrom(const Settings& settings) {
@@ -32,6 +40,7 @@ EngineOptions EngineOptionsFrom(const Settings& settings, const Model& model,
     throw Error(ErrorKind::kUsage, {.file = {}, .field = "--drafters"},
                 "this model has no draft layer; give ngram or none, or leave it out");
   }
+  options.draft_vocabulary = DraftVocabularyFrom(settings, model);
   options.adaptive_drafts = settings.Text("draft-policy") == "adaptive";
   options.kv_cache_bytes = kv_cache_bytes;
   return options;

@@ -7,6 +7,9 @@
 
 namespace platen {
 
+// Throws what ReadDraftVocabulary throws.
+std::vector<TokenId> DraftVocabularyFrom(const Settings& settings, const Model& model);
+
 // Throw Error(kUsage) for what does not go together.
 DrafterChoice DraftersFrom(const Settings& settings);
 SamplingOptions SamplingFrom(const Settings& settings);

@@ -156,6 +156,15 @@ void AddModel(OptionTable& table) {
                "a draft layer. Changes the speed, never the text.",
        .choices = {"auto", "mtp", "ngram", "mtp,ngram", "none"},
        .changes_results = OptionSpec::kNo});
+  table.push_back(DraftHeadOption(group));
+  table.push_back(
+      {.name = "draft-vocabulary",
+       .value_name = "FILE",
+       .group = group,
+       .help = "The tokens that the draft layer chooses among, as platen draft-vocabulary "
+               "makes them of your texts: fewer tokens, faster drafts. Changes the speed, never "
+               "the text.",
+       .changes_results = OptionSpec::kNo});
   table.push_back(
       {.name = "acceptance",
        .type = Type::kChoice,

@@ -111,6 +111,11 @@ void AddLimits(const JsonObject& line, const RequestDefaults& defaults, Request&
   if (line.Has("stop")) request.stop_strings = line.Strings("stop", kMostStopStrings);
   CheckStopStrings(request.stop_strings);
   if (line.Has("draft_length")) request.drafting.length = line.Int("draft_length", 0, 8);
+  if (line.Has("drafters")) {
+    const auto drafters = FindDrafterChoice(line.String("drafters", 32));
+    if (!drafters) line.Fail("drafters", "must be auto, mtp, ngram, mtp,ngram or none");
+    request.drafting.drafters = *drafters;
+  }
 }
 
 }  // namespace
@@ -130,7 +135,7 @@ RequestLine ReadRequestLine(const std::string& text, const Model& model,
   const JsonObject line(json, "");
   line.RefuseUnknownKeys({"id", "images", "prompt", "task", "max_new_tokens", "min_new_tokens",
                           "stop", "temperature", "top_k", "top_p", "repetition_penalty", "seed",
-                          "acceptance", "draft_length"});
+                          "acceptance", "draft_length", "drafters"});
   RequestLine read;
   if (line.Has("id")) read.id = line.String("id", kMostIdBytes);
   Request& request = read.request;

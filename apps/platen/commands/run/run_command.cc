@@ -61,8 +61,9 @@ const OptionTable& RunOptionTable() {
                              "repetition-penalty", "max-new-tokens"}) {
       made.push_back(OptionFrom(OcrOptions(), name, "Where a line says nothing"));
     }
-    for (const char* name : {"model", "precision", "packed", "packed-dir", "vision-attention",
-                             "draft-length", "drafters", "draft-policy"}) {
+    for (const char* name :
+         {"model", "precision", "packed", "packed-dir", "vision-attention", "draft-length",
+          "drafters", "draft-policy", "draft-head", "draft-vocabulary"}) {
       made.push_back(OptionFrom(OcrOptions(), name, "Model and decoding"));
     }
     for (const char* name : {"max-pixels"}) {
