@@ -196,10 +196,10 @@ void DecodeRounds::Plan() {
   if (options_.adaptive_drafts) {
     const auto count = static_cast<int64_t>(num_proposals_);
     const int drafts = planner_.Choose(count, most);
-    const int64_t probe = planner_.Probe(count, drafts);
+    const DraftPlanner::ProbedSequence probe = planner_.Probe(count, drafts);
     for (int64_t i = 0; i < count; ++i) {
       int& planned = proposals_[static_cast<size_t>(i)].planned;
-      planned = std::min(planned, drafts + (i == probe ? 1 : 0));
+      planned = std::min(planned, drafts + (i == probe.place ? probe.drafts : 0));
     }
     drafts_pay_ = drafts > 0;
     if (drafts > 0) {

@@ -9,18 +9,22 @@
 namespace platen {
 namespace {
 
-constexpr double kNewestTiming = 0.1;  // weight of the newest timing in a bucket's mean
+constexpr double kNewestTiming = 0.05;  // weight of the newest timing in a bucket's mean
 // A pass that took this many times its bucket's mean was interrupted: it counts as that much.
 constexpr double kSlowestTiming = 2.0;
-constexpr double kMemory = 0.99;  // of acceptance, per round of a sequence
+constexpr double kNewestPace = 0.2;  // weight of the newest pass in the machine's pace
+constexpr double kMemory = 0.995;    // of acceptance, per round of a sequence
 // What is believed of a draft at first, forgotten like everything else.
 constexpr double kFirstExamined = 8.0;
 constexpr double kFirstAccepted = 6.4;
 constexpr double kWorthChanging = 1.03;  // gain that another number of drafts must promise
 constexpr int64_t kRoundsBetweenProbes = 32;
-constexpr size_t kFirstBuckets = 32;  // of pass costs: up to 512 rows
-constexpr double kBinMemory = 0.995;  // of the calibration, per draft in the bin
-constexpr double kOwnWeight = 8;      // drafts that the drafter's own probability counts as
+constexpr int64_t kRoundsBetweenRetries = 12;
+constexpr double kShareOfRetries = 0.005;  // of the time
+constexpr double kMostSaved = 0.3;         // of a round
+constexpr size_t kFirstBuckets = 32;       // of pass costs: up to 512 rows
+constexpr double kBinMemory = 0.995;       // of the calibration, per draft in the bin
+constexpr double kOwnWeight = 8;           // drafts that the drafter's own probability counts as
 
 }  // namespace
 
@@ -44,8 +48,10 @@ void PassCost::Add(int64_t rows, double seconds) {
     return;
   }
   const double plausible = std::min(seconds, kSlowestTiming * bucket.seconds);
-  bucket.rows += kNewestTiming * (static_cast<double>(rows) - bucket.rows);
-  bucket.seconds += kNewestTiming * (plausible - bucket.seconds);
+  // A mean of all at first: one timing alone may be far off.
+  const double weight = std::max(kNewestTiming, 1.0 / static_cast<double>(bucket.count));
+  bucket.rows += weight * (static_cast<double>(rows) - bucket.rows);
+  bucket.seconds += weight * (plausible - bucket.seconds);
 }
 
 bool PassCost::Knows(int64_t rows) const {
@@ -172,24 +178,57 @@ int DraftPlanner::Choose(int64_t live, int most) {
     }
   }
   current_ = best;
-  return best;
+  return Retry(live, most);
 }
 
-int64_t DraftPlanner::Probe(int64_t live, int drafts) {
-  if (drafts >= max_drafts_ || ++rounds_since_probe_ < kRoundsBetweenProbes) return -1;
+// What was timed long ago may be wrong by now, or was from the start. A number of drafts beside the
+// present one is timed again when the rounds since the last time have saved what that may cost.
+// Not from plain decoding: the draft layer would first have to read what all sequences decided
+// since; probes look there, one sequence at a time.
+int DraftPlanner::Retry(int64_t live, int most) {
+  saved_ = std::min(saved_ + kShareOfRetries, kMostSaved);
+  if (current_ == 0 || ++rounds_since_retry_ < kRoundsBetweenRetries) return current_;
+  const int other = retry_more_ ? current_ + 1 : current_ - 1;
+  retry_more_ = !retry_more_;
+  if (other > most) return current_;
+  const double loss = 1 - TokensPerSecond(live, other) / TokensPerSecond(live, current_);
+  if (loss > saved_) {
+    retry_more_ = !retry_more_;
+    return current_;
+  }
+  saved_ -= std::max(loss, 0.0);
+  rounds_since_retry_ = 0;
+  return other;
+}
+
+DraftPlanner::ProbedSequence DraftPlanner::Probe(int64_t live, int drafts) {
+  const int64_t wait = drafts == 0 ? 2 * kRoundsBetweenProbes : kRoundsBetweenProbes;
+  if (drafts >= max_drafts_ || ++rounds_since_probe_ < wait) return {};
   rounds_since_probe_ = 0;
-  if (!CouldPay(live, drafts)) return -1;
-  return next_probe_++ % live;
+  if (!CouldPay(live, drafts)) return {};
+  const int64_t more = drafts == 0 ? std::min<int64_t>(live, max_drafts_) : 1;
+  return {next_probe_++ % live, static_cast<int>(more)};
+}
+
+// Everything takes longer while others use the machine. Costs that were timed at different times
+// are compared with each other, so they are kept as they are on the machine at its usual pace.
+double DraftPlanner::AtUsualPace(const RoundCosts& costs) {
+  if (costs.verify_rows > 0 && verify_.Knows(costs.verify_rows)) {
+    const double ratio = costs.verify_seconds / verify_.Seconds(costs.verify_rows);
+    pace_ += kNewestPace * (std::clamp(ratio, 0.5, kSlowestTiming) - pace_);
+  }
+  return 1 / pace_;
 }
 
 void DraftPlanner::AddCosts(const RoundCosts& costs) {
-  if (costs.verify_rows > 0) verify_.Add(costs.verify_rows, costs.verify_seconds);
+  const double pace = AtUsualPace(costs);
+  if (costs.verify_rows > 0) verify_.Add(costs.verify_rows, pace * costs.verify_seconds);
   const DraftCosts& draft = costs.draft;
-  if (draft.extend_rows > 0) extend_.Add(draft.extend_rows, draft.extend_seconds);
+  if (draft.extend_rows > 0) extend_.Add(draft.extend_rows, pace * draft.extend_seconds);
   if (draft.chain_passes > 0) {
     const auto passes = static_cast<double>(draft.chain_passes);
     const double rows = static_cast<double>(draft.chain_rows) / passes;
-    chain_.Add(std::max<int64_t>(std::llround(rows), 1), draft.chain_seconds / passes);
+    chain_.Add(std::max<int64_t>(std::llround(rows), 1), pace * draft.chain_seconds / passes);
   }
 }
 

@@ -99,10 +99,15 @@ class DraftPlanner {
   // are not known yet are tried out first.
   int Choose(int64_t live, int most);
 
-  // After Choose said `drafts`: the place (0 .. live - 1) of one sequence that should make one
-  // draft more, now and then, so that a change of the acceptance is noticed; -1 in most rounds, and
-  // always where a further draft would not pay even if it were right every time.
-  int64_t Probe(int64_t live, int drafts);
+  // After Choose said `drafts`: one sequence that should draft more, now and then, so that a change
+  // is noticed. In most rounds none, and never where further drafts would not pay even if they were
+  // right every time. Where nobody drafts it makes one draft for each sequence, as far as it may:
+  // then the target pass has the rows of a round in which all make one.
+  struct ProbedSequence {
+    int64_t place = -1;  // 0 .. live - 1; -1: none
+    int drafts = 0;      // more than the others
+  };
+  ProbedSequence Probe(int64_t live, int drafts);
 
   // For a round of `live` sequences with up to `drafts` drafts each: when a chain should end
   // (draft and row are still to be paid), and when a draft that is made already is not worth its
@@ -119,6 +124,8 @@ class DraftPlanner {
 
  private:
   bool TryOut(int64_t rows);
+  int Retry(int64_t live, int most);
+  double AtUsualPace(const RoundCosts& costs);
   double TokensPerRound(int drafts) const;
   double DraftSeconds(int64_t live, int drafts) const;
   double RoundSeconds(int64_t live, int drafts) const;
@@ -138,6 +145,10 @@ class DraftPlanner {
   std::vector<Position> positions_;
   DraftCalibration calibration_;
   int current_ = 0;
+  double pace_ = 1;   // seconds of passes as multiples of what is known of them, of late
+  double saved_ = 0;  // time that retries may cost, in rounds
+  int64_t rounds_since_retry_ = 0;
+  bool retry_more_ = false;  // the next one, of more drafts than at present
   int64_t rounds_since_probe_ = 0;
   int64_t next_probe_ = 0;  // round robin over sequences
 };

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <memory>
 #include <random>
 #include <utility>
 #include <vector>
@@ -35,12 +37,12 @@ std::vector<int> Simulate(DraftPlanner& planner, const Machine& machine, int64_t
   for (int round = 0; round < rounds; ++round) {
     const int k = planner.Choose(live, 8);
     if (round >= rounds / 2) ++chosen[static_cast<size_t>(k)];
-    const int64_t probe = planner.Probe(live, k);
+    const DraftPlanner::ProbedSequence probe = planner.Probe(live, k);
     RoundCosts costs;
     DraftCosts& draft = costs.draft;
     for (int64_t i = 0; i < live; ++i) {
       int64_t& rows_behind = lagging[static_cast<size_t>(i)];
-      const int drafts = k + (i == probe ? 1 : 0);
+      const int drafts = k + (i == probe.place ? probe.drafts : 0);
       int accepted = 0;
       while (accepted < drafts && chance(rng) < right) ++accepted;
       planner.AddAcceptance({}, drafts, accepted);
@@ -81,7 +83,7 @@ TEST(DraftPlanner, FewerSequencesBringTheDraftsBack) {
 
 TEST(DraftPlanner, DraftsThatAreNeverRightAreGivenUp) {
   DraftPlanner planner(3);
-  EXPECT_GE(Simulate(planner, {Roofline, CheapDraft}, 1, 0.0, 400)[0], 190);
+  EXPECT_GE(Simulate(planner, {Roofline, CheapDraft}, 1, 0.0, 400)[0], 180);
 }
 
 TEST(DraftPlanner, DraftsThatBecomeRightAreNoticed) {
@@ -99,10 +101,68 @@ TEST(DraftPlanner, ADraftLayerThatIsFarBehindDoesNotMakeDraftsLookDear) {
   EXPECT_GE(Simulate(planner, machine, 1, 0.95, 20000, /*lag=*/100)[3], 9000);
 }
 
+// Seconds of passes over a model of 0.9 B parameters in int8 on one core with AVX-512 VNNI.
+double MeasuredVerify(int64_t rows) {
+  const auto r = static_cast<double>(rows);
+  return 1e-3 * std::max(24.0 + 2.2 * r, 4.4 * r);
+}
+double MeasuredDraft(int64_t rows) { return 1e-3 * (5.2 + 0.25 * static_cast<double>(rows)); }
+
+// A machine that others use too: passes take up to a quarter more, and for a while 1.5 times as
+// long.
+Machine Shared(unsigned seed) {
+  auto rng = std::make_shared<std::minstd_rand>(seed);
+  auto passes = std::make_shared<int>(0);
+  const auto slow = [rng, passes](double seconds) {
+    const bool busy = ++*passes / 50 % 3 == 1;
+    return seconds * std::uniform_real_distribution<double>(1, 1.25)(*rng) * (busy ? 1.5 : 1);
+  };
+  return {[slow](int64_t rows) { return slow(MeasuredVerify(rows)); },
+          [slow](int64_t rows) { return slow(MeasuredDraft(rows)); }};
+}
+
+// Tokens per second of `live` sequences with k drafts each, on the machine by itself.
+double Speed(int64_t live, int k, double right) {
+  double tokens = 1, chance = 1;
+  for (int j = 0; j < k; ++j) tokens += chance *= right;
+  const double extend = k > 0 ? MeasuredDraft(std::llround(static_cast<double>(live) * tokens)) : 0;
+  const double chain = k > 1 ? (k - 1) * MeasuredDraft(live) : 0;
+  return static_cast<double>(live) * tokens / (MeasuredVerify(live * (k + 1)) + extend + chain);
+}
+
+TEST(DraftPlanner, OnASharedMachineItIsNearlyAsFastAsTheBestNumberOfDrafts) {
+  for (const int64_t live : {1, 2, 4, 8, 12, 16, 24, 32}) {
+    for (const double right : {0.0, 0.3, 0.6, 0.8, 0.95}) {
+      for (unsigned seed = 1; seed <= 10; ++seed) {
+        DraftPlanner planner(4);
+        const std::vector<int> chosen =
+            Simulate(planner, Shared(seed), live, right, 2000, 32, seed + 10);
+        double best = 0, tokens = 0, seconds = 0;
+        for (int k = 0; k <= 4; ++k) {
+          best = std::max(best, Speed(live, k, right));
+          const int rounds = chosen[static_cast<size_t>(k)];
+          double decided = 1, chance = 1;
+          for (int j = 0; j < k; ++j) decided += chance *= right;
+          tokens += rounds * decided * static_cast<double>(live);
+          seconds += rounds * decided * static_cast<double>(live) / Speed(live, k, right);
+        }
+        EXPECT_GE(tokens / seconds, std::max(0.94 * best, 0.97 * Speed(live, 0, right)))
+            << live << " sequences, right " << right << ", seed " << seed << ": chosen "
+            << ::testing::PrintToString(chosen) << ", of plain "
+            << tokens / seconds / Speed(live, 0, right);
+      }
+    }
+  }
+}
+
 TEST(DraftPlanner, NeverMoreThanAskedFor) {
   DraftPlanner planner(8);
   Simulate(planner, {Roofline, CheapDraft}, 1, 0.9, 200);
-  for (int most = 0; most <= 8; ++most) EXPECT_EQ(planner.Choose(1, most), std::min(most, 7));
+  for (int most = 0; most <= 8; ++most) {
+    const int chosen = planner.Choose(1, most);
+    EXPECT_LE(chosen, most);
+    EXPECT_GE(chosen, std::min(most, 7) - 1);  // all that pay, or one less, to time it again
+  }
 }
 
 TEST(DraftPlanner, ADraftThatIsSureToFailIsNotWorthItsPass) {
@@ -167,14 +227,14 @@ TEST(DraftPlanner, APlanThatIsNeverCarriedOutDoesNotHoldUpTheChoice) {
 TEST(DraftPlanner, WithoutDraftsThereIsNothingToChoose) {
   DraftPlanner planner(0);
   EXPECT_EQ(planner.Choose(5, 8), 0);
-  for (int i = 0; i < 1000; ++i) EXPECT_EQ(planner.Probe(5, 0), -1);
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(planner.Probe(5, 0).place, -1);
 }
 
 TEST(DraftPlanner, WhereNoDraftCouldPayNobodyTries) {
   // Every row costs its arithmetic, and drafts come on top: even right ones gain nothing.
   DraftPlanner planner(3);
   Simulate(planner, {Arithmetic, CheapDraft}, 32, 0.9, 200);
-  for (int i = 0; i < 1000; ++i) EXPECT_EQ(planner.Probe(32, 0), -1);
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(planner.Probe(32, 0).place, -1);
 }
 
 TEST(DraftPlanner, ProbesVisitEverySequence) {
@@ -182,9 +242,11 @@ TEST(DraftPlanner, ProbesVisitEverySequence) {
   planner.AddCosts({{4, 1e-6, 1, 4, 1e-6}, 4, 1e-3});
   planner.AddCosts({{}, 16, 1.1e-3});
   std::vector<int> probed(4, 0);
-  for (int i = 0; i < 32 * 8; ++i) {
-    const int64_t place = planner.Probe(4, 0);
-    if (place >= 0) ++probed[static_cast<size_t>(place)];
+  for (int i = 0; i < 64 * 8; ++i) {
+    const DraftPlanner::ProbedSequence probe = planner.Probe(4, 0);
+    if (probe.place < 0) continue;
+    EXPECT_EQ(probe.drafts, 3);
+    ++probed[static_cast<size_t>(probe.place)];
   }
   EXPECT_EQ(probed, (std::vector<int>{2, 2, 2, 2}));
 }
