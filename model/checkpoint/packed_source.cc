@@ -1,8 +1,14 @@
 #include "model/checkpoint/packed_source.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
 
+#include "model/ops/parallel.h"
+#include "model/support/container_limits.h"
 #include "model/support/hash.h"
+#include "model/support/large_memory.h"
 #include "model/support/mapped_file.h"
 
 namespace platen {
@@ -24,6 +30,32 @@ std::array<uint64_t, 3> ArrayBytes(const LinearShape& shape, bool bias) {
   return {static_cast<uint64_t>(shape.num_panels() * shape.panel_bytes()),
           static_cast<uint64_t>(shape.num_scales()) * sizeof(float),
           static_cast<uint64_t>(bias_values) * sizeof(float)};
+}
+
+struct OwnedBytes {
+  std::vector<std::byte, LargeAllocator<std::byte>> bytes;
+};
+
+// The pages of the file are let go: they would only be a second copy.
+PackedFile::Array CopyOf(PackedFile::Array array, OwnedBytes& out) {
+  constexpr size_t kChunk = 4 << 20;
+  out.bytes.resize(array.size());
+  ParallelFor(static_cast<int64_t>((array.size() + kChunk - 1) / kChunk), [&](int64_t i) {
+    const size_t begin = static_cast<size_t>(i) * kChunk;
+    const PackedFile::Array chunk = array.subspan(begin, std::min(kChunk, array.size() - begin));
+    std::copy(chunk.begin(), chunk.end(), out.bytes.begin() + static_cast<ptrdiff_t>(begin));
+    ReleasePages(chunk);
+  });
+  return out.bytes;
+}
+
+Linear Copied(const LinearShape& shape, const std::vector<PackedFile::Array>& arrays) {
+  const auto owned = std::make_shared<std::array<OwnedBytes, 3>>();
+  return Linear::FromArrays(
+      shape,
+      {CopyOf(arrays[0], (*owned)[0]), AsFloats(CopyOf(arrays[1], (*owned)[1])),
+       AsFloats(CopyOf(arrays[2], (*owned)[2]))},
+      owned);
 }
 
 }  // namespace
@@ -56,9 +88,20 @@ std::string LayoutHash(Precision precision) {
   return hasher.Hex();
 }
 
+PackedWeightsIn BestPlaceFor(uint64_t bytes) {
+  constexpr uint64_t kPlenty = 4;  // times the weights
+  const auto pages = static_cast<uint64_t>(std::max(0L, sysconf(_SC_PHYS_PAGES)));
+  uint64_t memory = pages * static_cast<uint64_t>(std::max(0L, sysconf(_SC_PAGESIZE)));
+  const std::optional<int64_t> limit = ReadContainerLimits().memory_bytes;
+  if (limit) memory = std::min(memory, static_cast<uint64_t>(*limit));
+  const bool fits = bytes <= memory / kPlenty;
+  return fits && HasHugePages() ? PackedWeightsIn::kCopied : PackedWeightsIn::kMapped;
+}
+
 Linear PackedFileSource::GetLinear(const LinearSpec& spec) {
   const LinearShape shape = spec.Shape(precision_);
   const auto arrays = file_->Find(spec.name, shape.Text(), ArrayBytes(shape, !spec.bias.empty()));
+  if (place_ == PackedWeightsIn::kCopied) return Copied(shape, arrays);
   return Linear::FromArrays(shape, {arrays[0], AsFloats(arrays[1]), AsFloats(arrays[2])}, file_);
 }
 

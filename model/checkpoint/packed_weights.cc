@@ -104,7 +104,7 @@ std::optional<LoadedWeights> TryLoad(const std::string& path, const PackedSubjec
   state = look.state;
   if (look.file == nullptr) return std::nullopt;
   try {
-    PackedFileSource source(look.file, subject.precision);
+    PackedFileSource source(look.file, subject.precision, BestPlaceFor(look.file->bytes()));
     LoadModules(subject.modules, subject.checkpoint, source);
     return LoadedWeights{look.file->key().weights_hash, path};
   } catch (const Error& e) {

@@ -20,6 +20,7 @@ Request MakeRequest(const VisionModel& vision, const Image& crop, const RequestO
   request.max_new_tokens = options.max_new_tokens;
   request.min_new_tokens = options.min_new_tokens;
   request.sampling = options.sampling;
+  request.drafting = options.drafting;
   request.ignore_stop = options.ignore_stop;
   request.length_class = options.length_class;
   request.ends_after = options.ends_after;

@@ -70,6 +70,7 @@ struct RequestOptions {
   int max_new_tokens = 0;  // as in Request, and the following too
   int min_new_tokens = 0;
   SamplingOptions sampling = {};
+  DraftingOptions drafting = {};
   bool ignore_stop = false;
   int length_class = 0;
   int ends_after = 0;

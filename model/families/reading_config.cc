@@ -92,8 +92,28 @@ TextSyntax ReadSyntax(const JsonObject& entry) {
   entry.Fail("syntax", "must be plain, markdown, html or latex, not " + JsonExcerpt(name));
 }
 
+// The bounds are those of the options of the same names.
+KindDecoding ReadKindDecoding(const JsonObject& entry) {
+  KindDecoding out;
+  const auto number = [&](const char* key, double low, double high, float& value) {
+    if (entry.Has(key)) value = static_cast<float>(entry.Number(key, low, high));
+  };
+  const auto integer = [&](const char* key, int low, int high, int& value) {
+    if (entry.Has(key)) value = entry.Int(key, low, high);
+  };
+  number("temperature", 0, 100, out.temperature);
+  number("top_p", 1e-6, 1, out.top_p);
+  number("repetition_penalty", 0.5, 2, out.repetition_penalty);
+  integer("top_k", 0, 1 << 20, out.top_k);
+  integer("min_new_tokens", 0, kMaxNewTokens, out.min_new_tokens);
+  integer("draft_length", 0, 8, out.draft_length);
+  return out;
+}
+
 void ReadKind(const JsonObject& entry, std::string_view image_placeholder, KindReading& out) {
-  entry.RefuseUnknownKeys({"read", "prompt", "granularity", "max_new_tokens", "syntax"});
+  entry.RefuseUnknownKeys({"read", "prompt", "granularity", "max_new_tokens", "syntax",
+                           "temperature", "top_k", "top_p", "repetition_penalty", "min_new_tokens",
+                           "draft_length"});
   out.stated = true;
   if (entry.Has("prompt")) {
     out.prompt = ReadPrompt(entry, "prompt", image_placeholder);
@@ -111,6 +131,7 @@ void ReadKind(const JsonObject& entry, std::string_view image_placeholder, KindR
     out.max_new_tokens = entry.Int("max_new_tokens", 1, kMaxNewTokens);
   }
   if (entry.Has("syntax")) out.syntax = ReadSyntax(entry);
+  out.decoding = ReadKindDecoding(entry);
 }
 
 void ReadKinds(const JsonObject& kinds, std::string_view image_placeholder, ReadingConfig& out) {

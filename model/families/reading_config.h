@@ -19,6 +19,17 @@ enum class Granularity { kLine, kBlock, kPage };
 // How the text that the model writes is to be taken.
 enum class TextSyntax { kPlain, kMarkdown, kHtml, kLatex };
 
+// How the tokens of a kind are decoded, where a run says nothing else; see SamplingOptions and
+// Request.
+struct KindDecoding {
+  float temperature = 0;
+  int top_k = 0;
+  float top_p = 1;
+  float repetition_penalty = 1;
+  int min_new_tokens = 0;
+  int draft_length = -1;
+};
+
 // How the regions of one kind are read.
 struct KindReading {
   bool read = true;  // false: the region is kept in the results, without text
@@ -26,6 +37,7 @@ struct KindReading {
   std::optional<Granularity> granularity;  // kLine or kBlock; nothing: the model's
   int max_new_tokens = 0;                  // of one crop; 0: derived from the crop's size
   TextSyntax syntax = TextSyntax::kPlain;
+  KindDecoding decoding;
   bool stated = false;  // platen.json says something about this kind
 };
 

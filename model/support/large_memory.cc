@@ -2,8 +2,10 @@
 
 #include <sys/mman.h>
 
+#include <fstream>
 #include <limits>
 #include <new>
+#include <string>
 
 namespace platen {
 namespace {
@@ -12,6 +14,13 @@ constexpr size_t kCacheLine = 64;
 constexpr size_t kHugePage = size_t{2} << 20;
 
 }  // namespace
+
+// "always [madvise] never": the one in brackets holds.
+bool HasHugePages() {
+  std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
+  std::string modes;
+  return std::getline(file, modes) && modes.find("[never]") == std::string::npos;
+}
 
 void* AllocateLarge(size_t bytes) {
   const size_t alignment = bytes < kHugePage ? kCacheLine : kHugePage;

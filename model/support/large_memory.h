@@ -12,6 +12,9 @@ namespace platen {
 // one, in huge pages if the kernel has them. To be freed with std::free. Throws std::bad_alloc.
 void* AllocateLarge(size_t bytes);
 
+// Whether the kernel gives huge pages to those who ask.
+bool HasHugePages();
+
 // The same for standard containers.
 template <class T>
 struct LargeAllocator {

@@ -10,7 +10,9 @@
 #include <random>
 
 #include "model/checkpoint/packed_file.h"
+#include "model/checkpoint/packed_source.h"
 #include "model/support/hash.h"
+#include "model/support/large_memory.h"
 #include "tests/support/golden.h"
 #include "tests/support/random_snapshot.h"
 #include "tests/support/snapshot_edits.h"
@@ -143,6 +145,49 @@ TEST_F(PackedWeightsTest, AMappedModelComputesTheSameBits) {
     }
   }
   EXPECT_TRUE(warned_.empty());
+}
+
+// Copied into memory or left in the file: the same bytes, and only the one leaves the file.
+TEST_F(PackedWeightsTest, MappedAndCopiedWeightsAreTheSame) {
+  for (const Precision precision : {Precision::kF32, Precision::kInt8}) {
+    WriteSnapshot(2);
+    Pack(precision, /*replace=*/true);
+    const auto snapshot = Load();
+    const auto file = std::make_shared<const PackedFile>(packed_);
+    const auto load = [&](PackedWeightsIn place) {
+      ModelParts parts = snapshot->architecture->Build(BestKernels(), VisionAttention::kF32);
+      parts.modules.SetGroupSizes(snapshot->quantization);
+      PackedFileSource source(file, precision, place);
+      LoadModules(parts.modules, snapshot->checkpoint, source);
+      return parts;
+    };
+    const ModelParts mapped = load(PackedWeightsIn::kMapped);
+    const ModelParts copied = load(PackedWeightsIn::kCopied);
+    const auto bytes_of = [](auto values) {
+      const auto bytes = std::as_bytes(values);
+      return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    };
+    size_t linears = 0;
+    for (size_t i = 0; i < mapped.modules.modules().size(); ++i) {
+      const Linear* a = mapped.modules.modules()[i].linear();
+      const Linear* b = copied.modules.modules()[i].linear();
+      if (a == nullptr) continue;
+      ++linears;
+      EXPECT_EQ(a->shape().Text(), b->shape().Text());
+      EXPECT_NE(a->arrays().panels.data(), b->arrays().panels.data());
+      EXPECT_EQ(bytes_of(a->arrays().panels), bytes_of(b->arrays().panels));
+      EXPECT_EQ(bytes_of(a->arrays().scales), bytes_of(b->arrays().scales));
+      EXPECT_EQ(bytes_of(a->arrays().bias), bytes_of(b->arrays().bias));
+    }
+    EXPECT_GT(linears, 5U);
+  }
+}
+
+TEST(PackedWeightsPlace, IsTheFileWhereMemoryIsScarce) {
+  EXPECT_EQ(BestPlaceFor(uint64_t{1} << 50), PackedWeightsIn::kMapped);
+  if (HasHugePages()) {
+    EXPECT_EQ(BestPlaceFor(1 << 20), PackedWeightsIn::kCopied);
+  }
 }
 
 TEST_F(PackedWeightsTest, AStoredHeadThatDiffersIsUsedWhateverTheConfigSays) {

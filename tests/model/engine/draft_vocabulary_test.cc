@@ -93,8 +93,8 @@ TEST_P(ReducedHead, ScoresItsTokensAsTheWholeHeadDoes) {
   kept.insert(stop.begin(), stop.end());
   for (int64_t r = 0; r < kRows; ++r) {
     for (TokenId id = 0; id < sizes.vocab_size; ++id) {
-      const float expected = kept.contains(id) ? whole.View().Row(r)[id]
-                                               : -std::numeric_limits<float>::infinity();
+      const float expected =
+          kept.contains(id) ? whole.View().Row(r)[id] : -std::numeric_limits<float>::infinity();
       ASSERT_EQ(reduced.View().Row(r)[id], expected) << "row " << r << ", token " << id;
     }
   }
@@ -134,9 +134,7 @@ TEST_P(ReducedHead, DraftsItsTokensAndChangesNoText) {
 
 INSTANTIATE_TEST_SUITE_P(Precisions, ReducedHead,
                          ::testing::Values(Precision::kF32, Precision::kInt8),
-                         [](const auto& test) {
-                           return std::string(PrecisionName(test.param));
-                         });
+                         [](const auto& test) { return std::string(PrecisionName(test.param)); });
 
 // Each of two sequences has the drafters it asks for, in one batch.
 TEST(RequestDrafters, ARequestNamesItsOwn) {

@@ -106,14 +106,15 @@ TEST_P(DraftWeights, WhatDoesNotFitIsRefusedByName) {
   };
   EXPECT_NE(Refusal(fold).find("has shape"), std::string::npos);
   const auto infinite = [](std::string& name, OrderedJson&, std::string& bytes) {
-    if (name.ends_with("eh_proj.weight")) bytes.replace(0, 8, "\xff\xff\xff\x7f\xff\xff\xff\x7f", 8);
+    if (name.ends_with("eh_proj.weight"))
+      bytes.replace(0, 8, "\xff\xff\xff\x7f\xff\xff\xff\x7f", 8);
   };
   EXPECT_NE(Refusal(infinite), "");
-  const std::string extra = Write([first = true](std::string& name, OrderedJson&,
-                                                 std::string&) mutable {
-    if (first) name = "model.language_model.norm.weight";
-    first = false;
-  });
+  const std::string extra =
+      Write([first = true](std::string& name, OrderedJson&, std::string&) mutable {
+        if (first) name = "model.language_model.norm.weight";
+        first = false;
+      });
   EXPECT_THROW(Load(extra), Error);
   EXPECT_THROW(Load(folder_ / "nothing"), Error);
 }
@@ -130,9 +131,7 @@ TEST(DraftWeightsOf, AModelWithoutDraftLayerAreRefused) {
 
 INSTANTIATE_TEST_SUITE_P(Precisions, DraftWeights,
                          ::testing::Values(Precision::kF32, Precision::kInt8),
-                         [](const auto& test) {
-                           return std::string(PrecisionName(test.param));
-                         });
+                         [](const auto& test) { return std::string(PrecisionName(test.param)); });
 
 }  // namespace
 }  // namespace platen::testing

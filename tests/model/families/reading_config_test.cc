@@ -82,6 +82,9 @@ TEST(ReadingConfig, AKindMayBeReadInItsOwnWay) {
   const ReadingConfig reading =
       ReadingFile(R"({"kinds": {"code": {"prompt": "Code:", "granularity": "line",
                                "max_new_tokens": 500, "syntax": "markdown"},
+                               "table": {"temperature": 0.5, "top_k": 9, "top_p": 0.75,
+                                         "repetition_penalty": 1.25, "min_new_tokens": 4,
+                                         "draft_length": 2},
                                "chart": {"prompt": "Chart:"}, "header": {"read": false}}})")
           .Read();
   const KindReading& code = reading.Of(RegionKind::kCode);
@@ -90,6 +93,15 @@ TEST(ReadingConfig, AKindMayBeReadInItsOwnWay) {
   EXPECT_EQ(code.granularity, Granularity::kLine);
   EXPECT_EQ(code.max_new_tokens, 500);
   EXPECT_EQ(code.syntax, TextSyntax::kMarkdown);
+  const KindDecoding& table = reading.Of(RegionKind::kTable).decoding;
+  EXPECT_EQ(table.temperature, 0.5F);
+  EXPECT_EQ(table.top_k, 9);
+  EXPECT_EQ(table.top_p, 0.75F);
+  EXPECT_EQ(table.repetition_penalty, 1.25F);
+  EXPECT_EQ(table.min_new_tokens, 4);
+  EXPECT_EQ(table.draft_length, 2);
+  EXPECT_EQ(code.decoding.repetition_penalty, 1);
+  EXPECT_EQ(code.decoding.draft_length, -1);
   EXPECT_TRUE(reading.Of(RegionKind::kChart).read);
   EXPECT_FALSE(reading.Of(RegionKind::kHeader).read);
   EXPECT_FALSE(reading.Of(RegionKind::kText).stated);
@@ -125,6 +137,8 @@ TEST(ReadingConfig, RefusesWhatItDoesNotKnowByName) {
       {R"({"kinds": {"table": {"granularity": "page"}}})", "platen.json: kinds.table.granularity"},
       {R"({"kinds": {"table": {"max_new_tokens": 0}}})", "platen.json: kinds.table.max_new_tokens"},
       {R"({"kinds": {"table": {"syntax": "xml"}}})", "platen.json: kinds.table.syntax"},
+      {R"({"kinds": {"table": {"top_p": 0}}})", "platen.json: kinds.table.top_p"},
+      {R"({"kinds": {"table": {"draft_length": 9}}})", "platen.json: kinds.table.draft_length"},
       {R"({"kinds": {"figure": {"read": true}}})", "platen.json: kinds.figure.read"},
   };
   for (const auto& [text, at] : cases) {
