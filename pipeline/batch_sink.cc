@@ -63,7 +63,10 @@ void BatchSink::Write(PageSlot& page) {
   auto& document = static_cast<BatchDocument&>(*page.job.document);
   const StageSpan span(telemetry_, Stage::kWrite, -1,
                        DisplayName(document.name) + " p" + std::to_string(page.job.page));
-  if (page.job.page > 0) KeepPage(document, page.result);
+  if (page.job.page > 0) {
+    KeepPage(document, page.result);
+    if (observers_.decoding) observers_.decoding(document.input, page);
+  }
   if (page.job.last_of_document) FinishDocument(document);
   counters_.Report();
 }

@@ -29,6 +29,7 @@ struct FinishedDocument {
 struct SinkObservers {
   std::function<void(const Failure&)> failure;
   std::function<void(const InputDocument&, const PageResult&, int of_pages)> page;
+  std::function<void(const InputDocument&, const PageSlot&)> decoding;
   std::function<void(const FinishedDocument&)> document;
 };
 

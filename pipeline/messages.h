@@ -55,6 +55,24 @@ struct PageCrop {
   std::string error;  // not empty: it failed, later stages pass it on
 };
 
+// What decoding did for a page, all its crops and tries together. It depends on time, so it is no
+// part of the page's result.
+struct PageDecoding {
+  int crops = 0;
+  int64_t prompt_tokens = 0;
+  int64_t tokens = 0;  // decided, of kept and of first tries
+  RequestStats stats;
+
+  void Add(const SequenceResult& result) {
+    prompt_tokens += result.prompt_tokens;
+    tokens += std::ssize(result.tokens);
+    stats.rounds += result.stats.rounds;
+    stats.drafted += result.stats.drafted;
+    stats.accepted += result.stats.accepted;
+    stats.preemptions += result.stats.preemptions;
+  }
+};
+
 // Everything one page needs from admission to writing, and the token that admits it: as many pages
 // are in memory as there are slots. A slot belongs to one stage at a time; passing the handle on
 // passes the slot.
@@ -69,6 +87,7 @@ struct PageSlot {
   std::vector<PageCrop> crops;  // from preprocess on
   size_t open_crops = 0;        // crops the decode stage has not closed yet
   PageResult result;            // from assemble on
+  PageDecoding decoding;        // likewise
 
   // Ready for another page; keeps its index.
   void Clear() {

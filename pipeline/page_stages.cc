@@ -144,7 +144,12 @@ void PageStages::Assemble(PageSlot& page) {
   page.geometry.page = page.job.page;
   const std::string failure = Attempt([&] {
     std::vector<CropReading> readings;
-    for (PageCrop& crop : page.crops) readings.push_back(ReadingOf(crop));
+    for (PageCrop& crop : page.crops) {
+      ++page.decoding.crops;
+      page.decoding.Add(crop.result);
+      if (crop.first_try) page.decoding.Add(*crop.first_try);
+      readings.push_back(ReadingOf(crop));
+    }
     page.result = AssemblePage(page.geometry, readings, reading_);
   });
   page.crops.clear();

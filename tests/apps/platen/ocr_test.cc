@@ -2,6 +2,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "tests/apps/platen/ocr_fixture.h"
 
@@ -62,6 +63,37 @@ TEST_F(OcrTest, ThreadsSlotsBatchesAndDraftsDoNotChangeAByte) {
 }
 
 // A cache of six blocks, in which lines of this page only just have room, or only just not.
+TEST_F(OcrTest, MetricsSayWhatDecodingDidForEachPageAndChangeNoOutput) {
+  CopySample("synthetic/letter-200.jpg", "in/b.jpg");
+  CopySample("synthetic/form-200.jpg", "in/a.jpg");
+  ASSERT_EQ(
+      Ocr({"in", "-o", "plain", "--draft-length", "0", "--metrics", "m/plain.jsonl"}).exit_code, 0);
+  ASSERT_EQ(Ocr({"in", "-o", "drafts", "--draft-policy", "fixed", "--metrics", "m/drafts.jsonl"})
+                .exit_code,
+            0);
+  EXPECT_EQ(Outputs(folder_ / "plain"), Outputs(folder_ / "drafts"));
+  const auto lines = [&](const std::string& name) {
+    std::istringstream file(ReadFile(folder_ / name));
+    std::vector<nlohmann::json> all;
+    for (std::string line; std::getline(file, line);) all.push_back(nlohmann::json::parse(line));
+    return all;
+  };
+  const auto plain = lines("m/plain.jsonl"), drafts = lines("m/drafts.jsonl");
+  ASSERT_EQ(plain.size(), 2U);
+  ASSERT_EQ(drafts.size(), 2U);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(plain[i]["document"], i == 0 ? "in/a.jpg" : "in/b.jpg");
+    EXPECT_EQ(plain[i]["page"], 1);
+    EXPECT_EQ(plain[i]["tokens"], drafts[i]["tokens"]);
+    EXPECT_EQ(plain[i]["drafted"], 0);
+    EXPECT_GT(drafts[i]["accepted"], 0);
+    EXPECT_LT(drafts[i]["rounds"], plain[i]["rounds"]);
+    // Plain: every crop's first token comes from the prefill and every round brings one, a stop
+    // token at the end of each.
+    EXPECT_EQ(plain[i]["rounds"], plain[i]["tokens"]);
+  }
+}
+
 TEST_F(OcrTest, DraftsDoNotDecideWhichLinesHaveRoomInTheCache) {
   CopySample("pages/lucasta_p25.jpg", "page.jpg");
   for (const std::string tokens : {"144", "149"}) {

@@ -258,18 +258,33 @@ int JudgesWithTheNoiseOfTheDraft(const SamplingOptions& options, const JudgedDra
   return 1;
 }
 
+// Chance that chi-square with so many degrees of freedom is beyond x: by the recurrence of the
+// upper incomplete gamma function, from one or two degrees on.
+double ChiSquareTail(double x, int df) {
+  int k = df % 2 == 0 ? 2 : 1;
+  double tail = k == 2 ? std::exp(-x / 2) : std::erfc(std::sqrt(x / 2));
+  for (; k < df; k += 2) {
+    tail += std::exp(k / 2.0 * std::log(x / 2) - x / 2 - std::lgamma(k / 2.0 + 1));
+  }
+  return tail;
+}
+
 struct Fit {
   double chi_square = 0;
   int cells = 0;
-  // Beyond what the right distribution gives once in a million times (Wilson and Hilferty).
-  bool Refused() const {
-    const double df = cells - 1;
-    if (df <= 0) return false;
-    const double z = 4.753;
-    const double bound = df * std::pow(1 - 2 / (9 * df) + z * std::sqrt(2 / (9 * df)), 3);
-    return chi_square > bound;
-  }
+  // The right distribution gives this less than once in a million times.
+  bool Refused() const { return cells > 1 && ChiSquareTail(chi_square, cells - 1) < 1e-6; }
 };
+
+// Values of the tables in print.
+TEST(ChiSquareTail, IsThatOfTheTables) {
+  EXPECT_NEAR(ChiSquareTail(18.48, 7), 1e-2, 1e-4);
+  EXPECT_NEAR(ChiSquareTail(40.52, 7) / 1e-6, 1, 0.01);
+  EXPECT_NEAR(ChiSquareTail(56.49, 15) / 1e-6, 1, 0.01);
+  EXPECT_NEAR(ChiSquareTail(131.37, 63) / 1e-6, 1, 0.01);
+  EXPECT_NEAR(ChiSquareTail(3.841, 1), 0.05, 1e-4);
+  EXPECT_NEAR(ChiSquareTail(5.991, 2), 0.05, 1e-4);
+}
 
 // Pairs that are expected less than five times count as one cell.
 Fit FitOf(const Trial& trial, const Counted& counted) {

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "apps/platen/cli/command_line.h"
 #include "apps/platen/cli/exit_codes.h"
@@ -14,6 +16,7 @@
 #include "apps/platen/cli/interrupt.h"
 #include "apps/platen/cli/locate.h"
 #include "apps/platen/cli/log.h"
+#include "apps/platen/cli/metrics_file.h"
 #include "apps/platen/cli/model_options.h"
 #include "apps/platen/cli/packed_options.h"
 #include "apps/platen/cli/progress_line.h"
@@ -35,6 +38,7 @@
 #include "model/support/display_text.h"
 #include "model/support/error.h"
 #include "model/support/grouped.h"
+#include "model/support/utf8.h"
 #include "pipeline/engine_recognizer.h"
 #include "pipeline/model_id.h"
 #include "pipeline/run.h"
@@ -196,12 +200,32 @@ struct Reader {
   std::unique_ptr<EngineRecognizer> recognizer;
 };
 
-SinkObservers ObserversOf(OcrReport& report, OcrTarget& target) {
+void AddMetrics(const InputDocument& input, const PageSlot& page, MetricsFile& metrics) {
+  const PageDecoding& d = page.decoding;
+  const nlohmann::ordered_json json = {{"document", ToValidUtf8(input.shown_name())},
+                                       {"page", page.job.page},
+                                       {"crops", d.crops},
+                                       {"prompt_tokens", d.prompt_tokens},
+                                       {"tokens", d.tokens},
+                                       {"rounds", d.stats.rounds},
+                                       {"drafted", d.stats.drafted},
+                                       {"accepted", d.stats.accepted},
+                                       {"preemptions", d.stats.preemptions}};
+  metrics.Append(json.dump());
+}
+
+SinkObservers ObserversOf(OcrReport& report, OcrTarget& target,
+                          std::optional<MetricsFile>& metrics) {
   SinkObservers observers;
   observers.failure = [&report](const Failure& failure) { report.OnFailure(failure); };
   observers.page = [&report](const InputDocument& input, const PageResult& page, int of_pages) {
     report.OnPage(input, page, of_pages);
   };
+  if (metrics) {
+    observers.decoding = [&metrics](const InputDocument& input, const PageSlot& page) {
+      AddMetrics(input, page, *metrics);
+    };
+  }
   observers.document = [&report, &target](const FinishedDocument& document) {
     report.OnDocument(document);
     if (target.is_stdout()) target.Print(document);
@@ -233,6 +257,8 @@ int ReadDocuments(const Settings& settings, Job& job) {
   LogStart(job, reader, resources);
 
   OcrReport report;
+  std::optional<MetricsFile> metrics;
+  if (!settings.Text("metrics").empty()) metrics.emplace(settings.Text("metrics"));
   ProgressLine line(settings.Number("progress-interval"), settings.Flag("quiet"));
   const ReadLimits limits = ReadLimitsFrom(settings);
   const RunTools tools{
@@ -244,7 +270,7 @@ int ReadDocuments(const Settings& settings, Job& job) {
         SetPagesInFlight(progress.pages_in_flight());
         line.Show(progress);
       },
-      ObserversOf(report, job.target)};
+      ObserversOf(report, job.target, metrics)};
   const RunOptions options = MakeRunOptions(settings, reader.loaded, reader.read, resources);
   Ledger ledger(job.target.dir(), {FingerprintOf(options.settings), job.target.formats()});
   if (ledger.damaged_records() > 0) {

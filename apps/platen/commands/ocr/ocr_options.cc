@@ -334,6 +334,13 @@ void AddReporting(OptionTable& table) {
                    .help = "The same as --log-level debug: every page and document.",
                    .short_name = 'v',
                    .changes_results = OptionSpec::kNo});
+  table.push_back({.name = "metrics",
+                   .value_name = "FILE",
+                   .group = group,
+                   .help = "Write what decoding did for each page, a line of JSON each: rounds, "
+                           "drafts, tokens, preemptions.",
+                   .in_config = false,
+                   .changes_results = OptionSpec::kNo});
   table.push_back({.name = "trace",
                    .value_name = "FILE",
                    .group = group,

@@ -12,6 +12,7 @@
 #include "apps/platen/cli/interrupt.h"
 #include "apps/platen/cli/locate.h"
 #include "apps/platen/cli/log.h"
+#include "apps/platen/cli/metrics_file.h"
 #include "apps/platen/cli/model_options.h"
 #include "apps/platen/cli/packed_options.h"
 #include "apps/platen/cli/thread_limit.h"
@@ -121,7 +122,7 @@ class Run {
                     settings.Text("repetition-penalty"), settings.Text("max-new-tokens"));
     fingerprint_ = settings_text + " " + settings.Text("seed") + " " + settings.Text("acceptance");
     if (!settings.Text("metrics").empty()) {
-      metrics_.emplace(settings.Text("metrics"), /*force=*/true);
+      metrics_.emplace(settings.Text("metrics"));
     }
   }
 
@@ -249,7 +250,7 @@ class Run {
   Session& session_;
   RequestDefaults defaults_;
   std::string fingerprint_;
-  std::optional<ResultsFile> metrics_;
+  std::optional<MetricsFile> metrics_;
   std::deque<Pending> pending_;
   int64_t synced_ns_ = MonotonicNs();
 };
