@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <random>
+#include <stdexcept>
 
 #include "model/engine/answer_lengths.h"
 #include "tests/support/golden.h"
@@ -45,11 +47,13 @@ class Preemption : public ::testing::TestWithParam<Precision> {
     return options;
   }
 
-  Outcome Alone(size_t which, int max_new_tokens) const {
+  Outcome Alone(size_t which, int max_new_tokens, const SamplingOptions& sampling = {}) const {
     EngineOptions options;
     options.draft_length = 0;
     Engine engine(model(), options);
-    const auto s = RunToEnd(engine, RequestOf(which, max_new_tokens));
+    Request request = RequestOf(which, max_new_tokens);
+    request.sampling = sampling;
+    const auto s = RunToEnd(engine, std::move(request));
     return {Decided(*s), s->result.probabilities};
   }
 
@@ -141,33 +145,62 @@ unsigned Seed() {
   return std::getenv("PLATEN_LONG_TESTS") == nullptr ? 1 : std::random_device()();
 }
 
-// Random arrivals, limits, cancels and cache sizes; the same text as alone.
+// PLATEN_LONG_TESTS=20000: so many schedules; 1: a thousand.
+int Schedules() {
+  const char* wanted = std::getenv("PLATEN_LONG_TESTS");
+  if (wanted == nullptr) return 30;
+  const int count = std::atoi(wanted);
+  return count > 1 ? count : 1000;
+}
+
+// Greedy, drawn, or with a penalty.
+SamplingOptions SamplingOf(int which) {
+  if (which == 1) return {.temperature = 0.8F, .top_k = 40, .seed = 5};
+  if (which == 2) return {.repetition_penalty = 1.3F};
+  return {};
+}
+
+// Random arrivals, limits, cancels, cache sizes, drafters, draft vocabularies, ways of choosing
+// tokens, and faults wherever something is drafted; the same text as alone.
 TEST_P(Preemption, RandomSchedulesGiveThePlainText) {
   const unsigned seed = Seed();
-  const int schedules = std::getenv("PLATEN_LONG_TESTS") == nullptr ? 30 : 1000;
+  const int schedules = Schedules();
   std::mt19937 rng(seed);
   SCOPED_TRACE("seed " + std::to_string(seed));
   if (schedules > 30) std::printf("seed %u\n", seed);
   const auto below = [&](int n) { return static_cast<int>(rng() % static_cast<unsigned>(n)); };
-  std::map<std::pair<size_t, int>, Outcome> plain;
+  std::map<std::array<int, 3>, Outcome> plain;
+  int64_t faults = 0, preemptions = 0, accepted = 0;
   for (int schedule = 0; schedule < schedules; ++schedule) {
     const int longest = 1 + below(64);
     const int draft_length = below(9);
     EngineOptions options = OptionsFor(LargestNeed(longest) + below(12), draft_length);
     options.adaptive_drafts = below(2) == 0;
     options.warm_up = static_cast<WarmUp>(below(3));
+    options.drafters = static_cast<DrafterChoice>(below(4));
+    for (TokenId id = below(3); below(2) == 0 && id < 512; id += 3) {
+      options.draft_vocabulary.push_back(id);
+    }
+    const int fault_rate = below(3) == 0 ? below(21) : 0;  // in a hundred
+    if (fault_rate > 0) {
+      options.instruments.fault_point = [&, fault_rate](std::string_view point, MatView) {
+        if (point.starts_with("verify") || below(100) >= fault_rate) return;
+        ++faults;
+        throw std::runtime_error("fault");
+      };
+    }
     Engine engine(model(), options);
-    struct Wanted {
-      size_t which;
-      int tokens;
-    };
+    using Wanted = std::array<int, 3>;  // the case, tokens, SamplingOf
     std::map<SequenceId, Wanted> wanted;
     std::vector<std::unique_ptr<Sequence>> waiting;
     int to_come = 4 + below(6);
     while (to_come > 0 || !waiting.empty() || engine.live() > 0) {
       if (to_come > 0 && below(3) > 0) {
-        const Wanted w = {static_cast<size_t>(below(3)), 1 + below(longest)};
-        waiting.push_back(engine.Prepare(RequestOf(w.which, w.tokens)));
+        const Wanted w = {below(3), 1 + below(longest), below(3)};
+        Request request = RequestOf(static_cast<size_t>(w[0]), w[1]);
+        request.sampling = SamplingOf(w[2]);
+        request.drafting.length = below(4) == 0 ? below(5) : -1;
+        waiting.push_back(engine.Prepare(std::move(request)));
         wanted[waiting.back()->id] = w;
         --to_come;
       }
@@ -175,8 +208,11 @@ TEST_P(Preemption, RandomSchedulesGiveThePlainText) {
       if (below(40) == 0 && !wanted.empty()) engine.Cancel(wanted.begin()->first);
       for (const auto& s : engine.Step()) {
         const Wanted& w = wanted.at(s->id);
-        auto& expected = plain[{w.which, w.tokens}];
-        if (expected.tokens.empty()) expected = Alone(w.which, w.tokens);
+        accepted += s->result.stats.accepted;
+        auto& expected = plain[w];
+        if (expected.tokens.empty()) {
+          expected = Alone(static_cast<size_t>(w[0]), w[1], SamplingOf(w[2]));
+        }
         EXPECT_EQ(Outcome({Decided(*s), s->result.probabilities}), expected)
             << "schedule " << schedule;
       }
@@ -185,7 +221,11 @@ TEST_P(Preemption, RandomSchedulesGiveThePlainText) {
                      std::make_move_iterator(back.end()));
     }
     EXPECT_EQ(engine.stats().kv_blocks_free, engine.stats().kv_blocks_total);
+    preemptions += engine.stats().preemptions;
   }
+  EXPECT_GT(faults, schedules / 10);
+  EXPECT_GT(preemptions, schedules / 10);
+  EXPECT_GT(accepted, schedules / 10);
 }
 
 // What was preempted when everything ended comes back with the rest.
