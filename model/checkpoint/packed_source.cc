@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <memory>
 
 #include "model/ops/parallel.h"
 #include "model/support/container_limits.h"
@@ -32,21 +34,22 @@ std::array<uint64_t, 3> ArrayBytes(const LinearShape& shape, bool bias) {
           static_cast<uint64_t>(bias_values) * sizeof(float)};
 }
 
-struct OwnedBytes {
-  std::vector<std::byte, LargeAllocator<std::byte>> bytes;
+struct Free {
+  void operator()(std::byte* p) const { std::free(p); }
 };
+using OwnedBytes = std::unique_ptr<std::byte, Free>;
 
 // The pages of the file are let go: they would only be a second copy.
 PackedFile::Array CopyOf(PackedFile::Array array, OwnedBytes& out) {
   constexpr size_t kChunk = 4 << 20;
-  out.bytes.resize(array.size());
+  out.reset(static_cast<std::byte*>(AllocateLarge(array.size())));
   ParallelFor(static_cast<int64_t>((array.size() + kChunk - 1) / kChunk), [&](int64_t i) {
     const size_t begin = static_cast<size_t>(i) * kChunk;
     const PackedFile::Array chunk = array.subspan(begin, std::min(kChunk, array.size() - begin));
-    std::copy(chunk.begin(), chunk.end(), out.bytes.begin() + static_cast<ptrdiff_t>(begin));
+    std::copy(chunk.begin(), chunk.end(), out.get() + begin);
     ReleasePages(chunk);
   });
-  return out.bytes;
+  return {out.get(), array.size()};
 }
 
 Linear Copied(const LinearShape& shape, const std::vector<PackedFile::Array>& arrays) {

@@ -299,6 +299,8 @@ void DecodeRounds::DropDraftsThatDoNotPay() {
     size_t keep = 0;
     const std::span<const float> all(p.probabilities);
     while (keep < all.size() && verify_limits_.GoOn(all.first(keep + 1))) ++keep;
+    if (keep == p.drafts.size()) continue;
+    p.unsure = true;
     dropped += static_cast<int64_t>(p.drafts.size() - keep);
     p.drafts.resize(keep);
     p.probabilities.resize(keep);
@@ -416,7 +418,7 @@ void DecodeRounds::Count(const Proposal& p, int accepted, int64_t decided) {
   ++own.rounds;
   own.drafted += drafted;
   own.accepted += accepted;
-  planner_.AddAcceptance(p.probabilities, drafted, accepted);
+  planner_.AddAcceptance(p.probabilities, drafted, accepted, p.unsure);
   if (drafter_ != nullptr) drafter_->Learn(p, accepted);
   if (options_.adaptive_drafts && drafted > 0) {
     DraftHealth& health = p.sequence->drafting;

@@ -232,7 +232,8 @@ void DraftPlanner::AddCosts(const RoundCosts& costs) {
   }
 }
 
-void DraftPlanner::AddAcceptance(std::span<const float> probabilities, int drafted, int accepted) {
+void DraftPlanner::AddAcceptance(std::span<const float> probabilities, int drafted, int accepted,
+                                 bool unsure) {
   assert(drafted <= max_drafts_ && accepted <= drafted);
   // Drafts behind the first wrong one say nothing.
   const int examined = std::min(drafted, accepted + 1);
@@ -244,6 +245,10 @@ void DraftPlanner::AddAcceptance(std::span<const float> probabilities, int draft
       calibration_.Add(probabilities[static_cast<size_t>(j)], j < accepted);
     }
   }
+  if (!unsure || accepted < drafted || drafted == max_drafts_) return;
+  Position& next = positions_[static_cast<size_t>(drafted)];
+  next.examined = kMemory * next.examined + 1;
+  next.accepted *= kMemory;
 }
 
 // Finer where it matters: probabilities near 1.

@@ -117,9 +117,12 @@ class DraftPlanner {
 
   void AddCosts(const RoundCosts& costs);
   // One sequence had drafts of these probabilities, of which the first `accepted` were right.
-  void AddAcceptance(std::span<const float> probabilities, int drafted, int accepted);
+  // unsure: a limit of ours ended them, so where more was planned, no more came of it.
+  void AddAcceptance(std::span<const float> probabilities, int drafted, int accepted,
+                     bool unsure = false);
 
-  // Chance that drafts 1..j are all right, j = 1 .. max_drafts.
+  // Chance that drafts 1..j are made, verified and all right where so many are planned, j = 1 ..
+  // max_drafts.
   double PrefixChance(int j) const;
 
  private:

@@ -52,7 +52,7 @@ void CombinedDrafter::GoOn(Proposal& p, const NgramMatch& match, const DraftLimi
   for (size_t j = 0; j < p.drafts.size(); ++j) {
     if (p.drafts[j] != TokenBehind(said, match, p.drafts, j)) return;
   }
-  if (limits.GoOn(p.probabilities)) lookup_.Fill(p, match, limits);
+  if (p.unsure = !limits.GoOn(p.probabilities); !p.unsure) lookup_.Fill(p, match, limits);
 }
 
 void CombinedDrafter::Commit(const Sequence& sequence, ConstMatView hidden) {

@@ -30,6 +30,7 @@ struct Proposal {
   TokenId guess = 0;
   size_t guess_place = 0;
   int lookup_from = 0;          // the first draft that it gave
+  bool unsure = false;          // ended where further drafts were not worth their passes
   const char* fault = nullptr;  // why the drafter could not go on; static text
   bool retry = false;           // the engine's: verify once more, alone and without drafts
 
@@ -39,6 +40,7 @@ struct Proposal {
     distributions.clear();
     match_length = 0;
     lookup_from = 0;
+    unsure = false;
     fault = nullptr;
   }
 };

@@ -161,11 +161,11 @@ void MtpChain::KeepThoseThatWantMore(const DraftLimits& limits) {
   size_t kept = 0;
   MatView chain = chain_hidden_.View();
   for (size_t i = 0; i < active_.size(); ++i) {
-    const Proposal& p = *active_[i].proposal;
+    Proposal& p = *active_[i].proposal;
     if (p.fault != nullptr || static_cast<int>(p.drafts.size()) >= p.planned) continue;
     // Nothing is decided after a stop token.
     if (!options_.full_drafts && p.sequence->IsStop(p.drafts.back())) continue;
-    if (!limits.GoOn(p.probabilities)) continue;
+    if (p.unsure = !limits.GoOn(p.probabilities); p.unsure) continue;
     std::copy_n(chain.Row(static_cast<int64_t>(i)), chain.cols,
                 chain.Row(static_cast<int64_t>(kept)));
     active_[kept++] = active_[i];

@@ -72,7 +72,8 @@ void NgramLookup::Fill(Proposal& p, const NgramMatch& match, const DraftLimits& 
     p.probabilities.push_back(chance);
     // Certain, where drafts are judged by what they were drawn from.
     if (!p.distributions.empty()) p.distributions.push_back({{p.drafts.back()}, {1.0}});
-    if (p.sequence->IsStop(p.drafts.back()) || !limits.GoOn(p.probabilities)) return;
+    if (p.sequence->IsStop(p.drafts.back())) return;
+    if (p.unsure = !limits.GoOn(p.probabilities); p.unsure) return;
   }
 }
 

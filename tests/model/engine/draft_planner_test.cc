@@ -251,6 +251,17 @@ TEST(DraftPlanner, ProbesVisitEverySequence) {
   EXPECT_EQ(probed, (std::vector<int>{2, 2, 2, 2}));
 }
 
+// Drafts that are made and then not verified gain nothing: to plan them is a loss.
+TEST(DraftPlanner, DraftsThatAreAlwaysDroppedAreGivenUp) {
+  DraftPlanner planner(1);
+  planner.AddCosts({{1, 2e-3, 0, 0, 0}, 1, 8e-3});
+  planner.AddCosts({{1, 2e-3, 0, 0, 0}, 2, 8e-3});
+  EXPECT_EQ(planner.Choose(1, 1), 1);
+  for (int i = 0; i < 100; ++i) planner.AddAcceptance({}, 0, 0, /*unsure=*/true);
+  EXPECT_EQ(planner.Choose(1, 1), 0);
+  EXPECT_LT(planner.PrefixChance(1), 0.3);
+}
+
 TEST(PrefixChance, CountsOnlyDraftsBeforeTheFirstWrongOne) {
   DraftPlanner planner(3);
   for (int i = 0; i < 2000; ++i) planner.AddAcceptance({}, 3, 1);
