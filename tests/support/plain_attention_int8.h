@@ -57,8 +57,8 @@ class PlainAttentionInt8 {
   static int32_t Exponential(float x) {
     const float whole = std::nearbyint(x), r = x - whole;
     if (x < -40.0F) return 0;
-    const float p = std::fma(
-        std::fma(std::fma(1795.49146F, r, 7905.76563F), r, 22628.7539F), r, 32640.0F);
+    const float p =
+        std::fma(std::fma(std::fma(1795.49146F, r, 7905.76563F), r, 22628.7539F), r, 32640.0F);
     return static_cast<int32_t>(std::nearbyint(std::ldexp(p, static_cast<int>(whole))));
   }
 
@@ -123,8 +123,7 @@ class PlainAttentionInt8 {
         most = std::max(most, std::abs(centred));
       }
       b.mean.push_back(mean);
-      b.scale.push_back(finite ? most / 127.0F * 128.0F
-                               : std::numeric_limits<float>::quiet_NaN());
+      b.scale.push_back(finite ? most / 127.0F * 128.0F : std::numeric_limits<float>::quiet_NaN());
       if (!finite || most < kTiny) continue;
       const float inverse = 127.0F / most;
       for (int j = 0; j < b.count; ++j) {
