@@ -20,11 +20,11 @@ void PrintOverview() {
   for (const CommandGroup& group : CommandGroups()) {
     fmt::print("\n{}:\n", group.heading);
     for (const Command& command : group.commands) {
-      fmt::print("  {:<10} {}\n", command.name, command.summary);
+      fmt::print("  {:<16} {}\n", command.name, command.summary);
     }
   }
   fmt::print(
-      "  {:<10} {}\n"
+      "  {:<16} {}\n"
       "\n"
       "Exit codes: 0 every document is read, now or before; 1 finished, but a page or document\n"
       "failed, or a format was found that is not read; 2 wrong options or configuration, a named\n"

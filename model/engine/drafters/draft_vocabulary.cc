@@ -34,7 +34,7 @@ std::vector<TokenId> ReadDraftVocabulary(const std::string& path, int vocab_size
     try {
       return ReadJsonFile(path, kMostFileBytes);
     } catch (const Error& e) {
-      throw Error(ErrorKind::kInput, e.location(), e.reason());
+      throw Error(ErrorKind::kUsage, e.location(), e.reason());
     }
   }();
   try {
@@ -62,7 +62,7 @@ std::vector<TokenId> ReadDraftVocabulary(const std::string& path, int vocab_size
     }
     return ids;
   } catch (const Error& e) {
-    throw Error(ErrorKind::kInput, e.location(), e.reason());
+    throw Error(ErrorKind::kUsage, e.location(), e.reason());
   }
 }
 

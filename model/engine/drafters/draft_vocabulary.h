@@ -21,7 +21,7 @@ namespace platen {
 std::vector<TokenId> ChooseDraftVocabulary(std::span<const int64_t> counts,
                                            std::span<const TokenId> always, size_t size);
 
-// Throws Error(kInput) naming file and field: no such format, another vocabulary's size than
+// Throws Error(kUsage) naming file and field: no such format, another vocabulary's size than
 // `vocab_size`, ids outside of it or named twice.
 std::vector<TokenId> ReadDraftVocabulary(const std::string& path, int vocab_size);
 

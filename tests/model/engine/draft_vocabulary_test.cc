@@ -38,7 +38,7 @@ class DraftVocabularyFile : public ::testing::Test {
       ReadDraftVocabulary(Write(text), 100);
       return "";
     } catch (const Error& e) {
-      EXPECT_EQ(e.kind(), ErrorKind::kInput);
+      EXPECT_EQ(e.kind(), ErrorKind::kUsage);
       EXPECT_EQ(e.location().file, folder_ / "tokens.json");
       return e.location().field + " " + e.reason();
     }
