@@ -63,7 +63,7 @@ class Drafters : public ::testing::Test {
       EngineOptions options;
       options.draft_length = 0;
       Engine engine(model_, options);
-      texts.push_back(Decided(*RunToEnd(engine, RequestOf(model_, name))));
+      texts.push_back(Decided(*RunToEnd(engine, RequestFor(name))));
     }
     return texts;
   }
@@ -84,7 +84,7 @@ class Drafters : public ::testing::Test {
       for (const auto& s : engine.Step()) texts[place.at(s->id)] = Decided(*s);
     };
     for (size_t i = 0; i < std::size(kCases); ++i) {
-      place[Start(engine, RequestOf(model_, kCases[i]))->id] = i;
+      place[Start(engine, RequestFor(kCases[i]))->id] = i;
       step();
     }
     while (engine.live() > 0) step();
@@ -93,12 +93,35 @@ class Drafters : public ::testing::Test {
     return texts;
   }
 
+  Request RequestFor(const char* name) const {
+    Request request = RequestOf(model_, name);
+    request.sampling = sampling_;
+    return request;
+  }
+
   const Model& model_ = GoldenModel("tiny-a");
+  SamplingOptions sampling_;
   EngineStats stats_;
 };
 
 TEST_F(Drafters, OneThatIsAlwaysRightIsAcceptedAlways) {
   const Texts plain = Plain();
+  const auto right = [&](const Sequence& s, int ahead) {
+    const auto place = static_cast<size_t>(s.num_decided() + ahead);
+    return plain[static_cast<size_t>(s.id) - 1][place];
+  };
+  EXPECT_EQ(With(right), plain);
+  EXPECT_GT(stats_.drafted_at[3], 0);
+  EXPECT_EQ(stats_.accepted_at, stats_.drafted_at);
+}
+
+// The rows of a round are penalised for the drafts before them, as plain decoding penalises for the
+// tokens that it has decided by then.
+TEST_F(Drafters, OneThatIsAlwaysRightIsAcceptedAlwaysUnderAPenalty) {
+  const Texts free = Plain();
+  sampling_.repetition_penalty = 1.5F;
+  const Texts plain = Plain();
+  EXPECT_NE(plain, free);
   const auto right = [&](const Sequence& s, int ahead) {
     const auto place = static_cast<size_t>(s.num_decided() + ahead);
     return plain[static_cast<size_t>(s.id) - 1][place];
