@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "bench/measure_kernel.h"
+#include "model/ops/encoder_attention.h"
 #include "model/ops/kv_cache.h"
-#include "model/support/bf16.h"
 
 namespace platen::bench {
 namespace {
@@ -124,43 +124,18 @@ class DecodeStep {
 KernelRow BenchVisionAttention(const KernelTable& kernels, VisionAttention attention,
                                int64_t patches, int repetitions) {
   constexpr int kDim = 64;
-  constexpr int64_t kPage = 64;
-  const KvType type = attention == VisionAttention::kF32 ? KvType::kF32 : KvType::kBf16;
-  const int64_t pages = (patches + kPage - 1) / kPage;
-  Mat keys = RandomMat(pages, kPage * kDim, 1);
-  Mat values = RandomMat(pages, kPage * kDim, 2);
-  if (type == KvType::kBf16) {  // the upper half of the numbers, in place
-    for (Mat* m : {&keys, &values}) {
-      auto* halves = reinterpret_cast<uint16_t*>(m->data());
-      for (size_t i = 0; i < m->span().size(); ++i) halves[i] = ToBf16(m->data()[i]);
-    }
-  }
-  const Mat queries = RandomMat(patches, kDim, 3);
-  Mat out(patches, kDim);
-  std::vector<const void*> k_pages, v_pages;
-  std::vector<const float*> q;
-  std::vector<float*> o;
-  std::vector<int32_t> context(static_cast<size_t>(patches), static_cast<int32_t>(patches));
-  for (int64_t p = 0; p < pages; ++p) {
-    const int64_t floats = p * kPage * kDim / (type == KvType::kF32 ? 1 : 2);
-    k_pages.push_back(keys.data() + floats);
-    v_pages.push_back(values.data() + floats);
-  }
-  for (int64_t r = 0; r < patches; ++r) {
-    q.push_back(queries.View().Row(r));
-    o.push_back(out.View().Row(r));
-  }
-  AttentionJob job;
-  job.type = type;
-  job.k_pages = k_pages.data();
-  job.v_pages = v_pages.data();
-  job.page_tokens = kPage;
-  job.head_dim = kDim;
-  job.v_stride = kDim;
-  job.rows = static_cast<int>(patches);
-  job.q = q.data();
-  job.context = context.data();
-  job.out = o.data();
+  const auto encoder = MakeEncoderAttention(kernels, attention, /*num_heads=*/1, kDim);
+  const ImageRows image = {0, patches};
+  EncoderAttentionMemory memory;
+  encoder->Begin({&image, 1}, memory);
+  Mat q = RandomMat(patches, kDim, 1), k = RandomMat(patches, kDim, 2);
+  Mat v = RandomMat(patches, kDim, 3);
+  Mat q_given(patches, kDim), k_given(patches, kDim);
+  // As the encoder does it: rows come from the cache and are given up.
+  const auto put_copy = [](const Mat& from, Mat& to) {
+    std::ranges::copy(from.span(), to.data());
+    return to.View();
+  };
   KernelRow row;
   row.kernel = std::string(VisionAttentionName(attention)) + " attention";
   row.layer = kVisionHead;
@@ -169,10 +144,18 @@ KernelRow BenchVisionAttention(const KernelTable& kernels, VisionAttention atten
   row.k = kDim;
   row.bound = "compute";
   const double operations = 4.0 * static_cast<double>(patches * patches) * kDim;
-  const PeakMeters meters = {[&] { return MeasurePeaks(kernels.name, false).f32_gflops; },
-                             [&] { return MeasurePeakNow(kernels.name, /*int8=*/false); }};
-  const AttentionFunction run = AttentionOf(kernels, attention);
-  return MeasureKernel(row, operations, repetitions, meters, [&] { run(job); });
+  const bool int8 = attention == VisionAttention::kInt8;
+  const auto peak = [&] {
+    const Peaks peaks = MeasurePeaks(kernels.name, /*memory=*/false);
+    return int8 ? peaks.int8_gops : peaks.f32_gflops;
+  };
+  const PeakMeters meters = {peak, [&] { return MeasurePeakNow(kernels.name, int8); }};
+  return MeasureKernel(row, operations, repetitions, meters, [&] {
+    encoder->PutQueries(0, 0, put_copy(q, q_given), memory);
+    encoder->PutKeys(0, 0, put_copy(k, k_given), memory);
+    encoder->PutValues(0, 0, v.View(), memory);
+    encoder->Run(memory);
+  });
 }
 
 KernelRow BenchDecodeAttention(const KernelTable& kernels, KvType type, int64_t sequences,

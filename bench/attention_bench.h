@@ -12,7 +12,7 @@ namespace platen::bench {
 constexpr const char* kVisionHead = "vision head";  // layers of the rows
 constexpr const char* kDecodeStep = "decode step";
 
-// One head of 64 over all patches of an image; the products in f32 or on bf16 values.
+// One head of 64 over all patches of an image; quantising, packing and softmax included.
 KernelRow BenchVisionAttention(const KernelTable& kernels, VisionAttention attention,
                                int64_t patches, int repetitions);
 

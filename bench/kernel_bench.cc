@@ -112,8 +112,7 @@ void BenchAttention(const KernelTable& kernels, const KernelBenchOptions& option
                     std::vector<KernelRow>& rows) {
   if (options.Wants(kVisionHead)) {
     for (const int64_t patches : {256, 1024, 4800}) {
-      for (const auto attention :
-           {VisionAttention::kF32, VisionAttention::kBf16, VisionAttention::kBf16Dot}) {
+      for (const auto attention : {VisionAttention::kF32, VisionAttention::kInt8}) {
         rows.push_back(BenchVisionAttention(kernels, attention, patches, options.repetitions));
       }
     }

@@ -120,8 +120,7 @@ void ModelBench::RunVision() {
     const int64_t patches = image.grid.num_patches();
     if (patches != size.rows * size.columns) continue;
     const auto sequence = Prepare({std::move(image)}, "Text Recognition:");
-    const Work work =
-        VisionWork(counts_, {&patches, 1}, model_.precision(), model_.vision_attention());
+    const Work work = VisionWork(counts_, {&patches, 1}, model_.precision(), model_.attention());
     Measure(ModelPhase::kVision, patches, [&] {
       Sequence* one = sequence.get();
       return Pass{Timed([&] { engine_.EncodeImages(std::span(&one, 1)); }), work, 0};
@@ -190,7 +189,7 @@ struct Samples {
   Work MedianWork() const {
     return {Median([](const Pass& p) { return p.work.linear; }),
             Median([](const Pass& p) { return p.work.attention; }),
-            Median([](const Pass& p) { return p.work.bf16_attention; }),
+            Median([](const Pass& p) { return p.work.int8_attention; }),
             Median([](const Pass& p) { return p.work.bytes; })};
   }
 };

@@ -1,6 +1,5 @@
 #include "bench/operations.h"
 
-#include <algorithm>
 #include <numeric>
 
 #include "model/ops/kv_cache.h"
@@ -21,7 +20,7 @@ double Sum(std::span<const int64_t> values) {
 Work& Work::operator+=(const Work& other) {
   linear += other.linear;
   attention += other.attention;
-  bf16_attention += other.bf16_attention;
+  int8_attention += other.int8_attention;
   bytes += other.bytes;
   return *this;
 }
@@ -54,9 +53,9 @@ Work VisionWork(const ModelCounts& counts, std::span<const int64_t> patches, Pre
   Work work;
   work.linear = 2 * (rows * counts.patch_weights +
                      rows / counts.patches_per_token * counts.image_token_weights);
-  const bool bf16 = attention != VisionAttention::kF32;
+  const bool int8 = attention == VisionAttention::kInt8;
   for (const int64_t p : patches) {
-    (bf16 ? work.bf16_attention : work.attention) += static_cast<double>(p) *
+    (int8 ? work.int8_attention : work.attention) += static_cast<double>(p) *
                                                      static_cast<double>(p) *
                                                      counts.vision_attention.operations_per_key();
   }
@@ -90,10 +89,8 @@ Work DecodeWork(const ModelCounts& counts, std::span<const int64_t> contexts, Pr
 Limit LimitOf(const Work& work, const Peaks& peaks, Precision precision) {
   const double linear_gops = precision == Precision::kInt8 ? peaks.int8_gops : peaks.f32_gflops;
   Limit limit;
-  // Without an instruction for bf16, its products are done in f32.
-  const double bf16_gflops = std::max(peaks.bf16_gflops, peaks.f32_gflops);
   limit.compute_s = 1e-9 * (work.linear / linear_gops + work.attention / peaks.f32_gflops +
-                            work.bf16_attention / bf16_gflops);
+                            work.int8_attention / peaks.int8_gops);
   if (work.bytes > peaks.cache_bytes && peaks.dram_gbytes_per_s > 0)
     limit.memory_s = 1e-9 * work.bytes / peaks.dram_gbytes_per_s;
   return limit;

@@ -16,8 +16,8 @@ namespace platen::bench {
 
 struct Work {
   double linear = 0;          // operations of linear layers
-  double attention = 0;       // operations of attention on f32 values: q k^T and its product with v
-  double bf16_attention = 0;  // the same on bf16 values
+  double attention = 0;       // operations of attention in f32: q k^T and its product with v
+  double int8_attention = 0;  // the same in exact integers
   double bytes = 0;           // weights, each once a pass, without scales; keys and values read
 
   Work& operator+=(const Work& other);
@@ -38,7 +38,7 @@ ModelCounts CountsOf(const Architecture& architecture);
 
 // One pass of the encoder over images of so many patches each.
 Work VisionWork(const ModelCounts& counts, std::span<const int64_t> patches, Precision precision,
-                VisionAttention attention = VisionAttention::kF32);
+                VisionAttention attention);
 
 // One prefill of prompts of so many tokens each, the head over the last row of each.
 Work PrefillWork(const ModelCounts& counts, std::span<const int64_t> prompts, Precision precision);
@@ -47,7 +47,7 @@ Work PrefillWork(const ModelCounts& counts, std::span<const int64_t> prompts, Pr
 Work DecodeWork(const ModelCounts& counts, std::span<const int64_t> contexts, Precision precision);
 
 // The time of the work if every linear layer ran at the peak of its precision, attention at that of
-// its values' type, and memory at its full rate beside them. What fits the last-level cache is
+// its arithmetic, and memory at its full rate beside them. What fits the last-level cache is
 // taken to be there. Wall time of the cores the peaks were measured on.
 struct Limit {
   double compute_s = 0;

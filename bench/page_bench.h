@@ -67,8 +67,7 @@ struct PageLimit {
 // The weights are read once a page by vision and by prefill, and by every one of `steps_per_page`
 // decoding steps.
 PageLimit LimitOfPage(const ModelCounts& counts, const PageShape& shape, double steps_per_page,
-                      const Peaks& peaks, Precision precision,
-                      VisionAttention attention = VisionAttention::kF32);
+                      const Peaks& peaks, Precision precision, VisionAttention attention);
 
 // `repetitions` runs, after one page that is not counted. Writes into a folder of its own below the
 // system's temporary folder and removes it. Throws Error(kEnvironment) if it cannot, and if a page

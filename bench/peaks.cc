@@ -87,24 +87,14 @@ Unit F32Unit(const std::string& table) {
   return {"scalar", MultiplyAddScalarPeak};
 }
 
-Unit Bf16Unit(const std::string& table) {
-  if (table == "amx" && DetectCpuFeatures().amx_bf16) return {"tdpbf16ps", AmxBf16Peak};
-  if ((table == "amx" || table.starts_with("avx512")) && DetectCpuFeatures().avx512_bf16) {
-    return {"vdpbf16ps 512", Bf16DotPeak};
-  }
-  return {};
-}
-
 #else
 
 Unit Int8Unit(const std::string&) { return {"scalar", MultiplyAddScalarPeak}; }
 Unit F32Unit(const std::string&) { return {"scalar", MultiplyAddScalarPeak}; }
-Unit Bf16Unit(const std::string&) { return {}; }
 
 #endif
 
 double Gops(const Unit& unit, int threads) {
-  if (unit.loop == nullptr) return 0;
   return OnThreads(threads, [&](int) { return unit.loop(kManyRuns); }) * 1e-9;
 }
 
@@ -149,14 +139,12 @@ double MemoryMeter::GbytesPerSecond() {
 }
 
 Peaks MeasurePeaks(const std::string& table_name, bool memory, int threads) {
-  const Unit int8 = Int8Unit(table_name), f32 = F32Unit(table_name), bf16 = Bf16Unit(table_name);
+  const Unit int8 = Int8Unit(table_name), f32 = F32Unit(table_name);
   Peaks peaks;
   peaks.int8_instruction = int8.instruction;
   peaks.int8_gops = Gops(int8, threads);
   peaks.f32_instruction = f32.instruction;
   peaks.f32_gflops = Gops(f32, threads);
-  peaks.bf16_instruction = bf16.instruction;
-  peaks.bf16_gflops = Gops(bf16, threads);
   peaks.cache_bytes = static_cast<double>(std::max(0L, sysconf(_SC_LEVEL3_CACHE_SIZE)));
   if (memory) peaks.dram_gbytes_per_s = MemoryMeter(threads).GbytesPerSecond();
   return peaks;
@@ -178,8 +166,7 @@ std::optional<bool> NeighbourIsBusy() {
 
 Peaks MedianOf(const std::vector<Peaks>& peaks) {
   Peaks median = peaks.at(0);
-  for (double Peaks::*rate :
-       {&Peaks::int8_gops, &Peaks::f32_gflops, &Peaks::bf16_gflops, &Peaks::dram_gbytes_per_s}) {
+  for (double Peaks::*rate : {&Peaks::int8_gops, &Peaks::f32_gflops, &Peaks::dram_gbytes_per_s}) {
     std::vector<double> values;
     for (const Peaks& p : peaks) values.push_back(p.*rate);
     median.*rate = SpreadOf(values).median;

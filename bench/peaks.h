@@ -19,8 +19,6 @@ struct Peaks {
   double int8_gops = 0;          // multiply and add counted, as in all rates
   std::string f32_instruction;
   double f32_gflops = 0;
-  std::string bf16_instruction;  // empty: the CPU has none that this kernel table could use
-  double bf16_gflops = 0;
   double dram_gbytes_per_s = 0;  // 0: not measured
   double cache_bytes = 0;        // size of the last-level cache; 0: not known
 };
@@ -63,9 +61,7 @@ std::optional<bool> NeighbourIsBusy();
 constexpr int kManyRuns = 40;
 double AmxPeak(int runs = kManyRuns);
 double AmxLoadingPeak(int runs);  // the same with operands loaded from the L1 cache
-double AmxBf16Peak(int runs = kManyRuns);
 double VnniPeak(int runs = kManyRuns);
-double Bf16DotPeak(int runs = kManyRuns);
 double Fma512Peak(int runs = kManyRuns);
 double Vnni256Peak(int runs = kManyRuns);
 double Madd512Peak(int runs = kManyRuns);

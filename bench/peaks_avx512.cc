@@ -30,7 +30,6 @@ namespace {
 
 #define PLATEN_DOT(r) "vpdpbusd %%zmm24, %%zmm24, %%zmm" #r "\n\t"
 #define PLATEN_FMA(r) "vfmadd231ps %%zmm24, %%zmm24, %%zmm" #r "\n\t"
-#define PLATEN_BF16_DOT(r) "vdpbf16ps %%zmm24, %%zmm24, %%zmm" #r "\n\t"
 #define PLATEN_MADD(r)                     \
   "vpmaddwd %%zmm24, %%zmm24, %%zmm25\n\t" \
   "vpaddd %%zmm25, %%zmm" #r ", %%zmm" #r "\n\t"
@@ -40,8 +39,6 @@ namespace {
 double VnniPeak(int runs) { return BestRate(24 * 128.0, runs, PLATEN_LOOP(PLATEN_DOT)); }
 
 double Fma512Peak(int runs) { return BestRate(24 * 32.0, runs, PLATEN_LOOP(PLATEN_FMA)); }
-
-double Bf16DotPeak(int runs) { return BestRate(24 * 64.0, runs, PLATEN_LOOP(PLATEN_BF16_DOT)); }
 
 // vpmaddwd and vpaddd: 32 products of 16-bit numbers, which is how bytes are multiplied exactly.
 double Madd512Peak(int runs) { return BestRate(24 * 64.0, runs, PLATEN_LOOP(PLATEN_MADD)); }
@@ -80,21 +77,6 @@ double AmxLoadingPeak(int runs) {
       _tile_dpbsud(3, 6, 7);
       _tile_loadd(5, operands[1], kStride);
       _tile_dpbsud(2, 6, 5);
-    }
-    _tile_release();
-  });
-}
-
-// The same as AmxPeak over 32 k in bf16.
-double AmxBf16Peak(int runs) {
-  const TileShapes shapes;
-  return BestRate(4 * 16 * 16 * 32 * 2.0, runs, [&shapes](int iterations) {
-    LoadTileShapes(shapes);
-    for (int i = 0; i < iterations; ++i) {
-      _tile_dpbf16ps(0, 4, 5);
-      _tile_dpbf16ps(1, 4, 7);
-      _tile_dpbf16ps(2, 6, 5);
-      _tile_dpbf16ps(3, 6, 7);
     }
     _tile_release();
   });

@@ -2,7 +2,7 @@
 """platen beside llama.cpp and OpenVINO on GLM-OCR's shapes, in turn, on this machine.
 
     bench/peers/compare.py --platen build/bin/platen --work DIR [--setup] [--peers LIST] [--phases LIST]
-                           [--threads N] [--rounds N] [--repetitions N] [--attention f32|bf16|bf16-dot] [--json FILE]
+                           [--threads N] [--rounds N] [--repetitions N] [--attention auto|f32|int8] [--json FILE]
 
 --setup makes a virtual environment in DIR/venv with the packages of requirements.txt, compiles llama.cpp
 (build_llama.py, 10 minutes), and writes a random snapshot for platen and files for llama.cpp (9 GB in all).
@@ -49,10 +49,10 @@ def run_peer(name: str, phase: str, options) -> list:
 
 def run_platen(phase: str, options) -> list:
     command = [options.platen, "bench", "model", "--json", "--model", options.work / "snapshot", "--phases", phase,
-               "--vision-attention", options.attention, "--threads", str(options.threads),
+               "--attention", options.attention, "--threads", str(options.threads),
                "--repetitions", str(options.repetitions)]
     report = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    engine = f"platen {report['precision']}, {report['kernels']}, {options.attention} attention"
+    engine = f"platen {report['precision']}, {report['kernels']}, {report['attention']} attention"
     return [{**row, "engine": engine} for row in report["rows"]]
 
 
@@ -95,7 +95,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--repetitions", type=int, default=3)
-    parser.add_argument("--attention", choices=["f32", "bf16", "bf16-dot"], default="f32", help="of platen's image encoder")
+    parser.add_argument("--attention", choices=["auto", "f32", "int8"], default="auto", help="of platen's image encoder")
     parser.add_argument("--json", type=Path, help="also write every row to a file")
     options = parser.parse_args()
     options.work = options.work.resolve()

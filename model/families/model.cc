@@ -9,13 +9,13 @@
 namespace platen {
 
 Model::Model(std::unique_ptr<const Snapshot> snapshot, const KernelTable& kernels,
-             Precision precision, const PackingOptions& packing, VisionAttention vision_attention,
-             const std::string& draft_weights)
+             Precision precision, const PackingOptions& packing,
+             std::optional<VisionAttention> attention, const std::string& draft_weights)
     : snapshot_(std::move(snapshot)),
       kernels_(kernels),
       precision_(precision),
-      vision_attention_(vision_attention),
-      parts_(snapshot_->architecture->Build(kernels_, vision_attention)) {
+      attention_(attention.value_or(AttentionFor(precision))),
+      parts_(snapshot_->architecture->Build(kernels_, attention_)) {
   parts_.modules.SetGroupSizes(snapshot_->quantization);
   loaded_ = LoadWeights({parts_.modules, snapshot_->checkpoint, precision}, packing);
   if (draft_weights.empty()) return;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "model/checkpoint/packed_weights.h"
@@ -13,12 +14,12 @@ namespace platen {
 class Model {
  public:
   // Maps packed weights or packs them on the worker pool, as `packing` says. `draft_weights`: a
-  // file whose draft layer takes the place of the snapshot's (draft_weights.h); empty: none. Throws
-  // Error(kModel) for weights that are not finite and for sizes the kernels cannot serve.
+  // file whose draft layer takes the place of the snapshot's (draft_weights.h); empty: none.
+  // Without `attention`: AttentionFor(precision). Throws Error(kModel) for weights that are not
+  // finite and for sizes the kernels cannot serve.
   Model(std::unique_ptr<const Snapshot> snapshot, const KernelTable& kernels,
         Precision precision = Precision::kF32, const PackingOptions& packing = {},
-        VisionAttention vision_attention = VisionAttention::kF32,
-        const std::string& draft_weights = {});
+        std::optional<VisionAttention> attention = {}, const std::string& draft_weights = {});
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
@@ -26,7 +27,7 @@ class Model {
   const Architecture& architecture() const { return *snapshot_->architecture; }
   const Tokenizer& tokenizer() const { return snapshot_->tokenizer; }
   Precision precision() const { return precision_; }
-  VisionAttention vision_attention() const { return vision_attention_; }
+  VisionAttention attention() const { return attention_; }  // of the image encoder
   const KernelTable& kernels() const { return kernels_; }
   // Every module with its loaded weights.
   const ModuleTable& modules() const { return parts_.modules; }
@@ -43,7 +44,7 @@ class Model {
   std::unique_ptr<const Snapshot> snapshot_;
   const KernelTable kernels_;
   Precision precision_;
-  VisionAttention vision_attention_;
+  VisionAttention attention_;
   ModelParts parts_;
   LoadedWeights loaded_;
   Checkpoint draft_checkpoint_;  // without files: the draft layer is the snapshot's

@@ -7,20 +7,16 @@
 #include "model/families/prompt.h"
 #include "model/families/text_model.h"
 #include "model/families/workspace.h"
-#include "model/kernels/kernels.h"
+#include "model/ops/encoder_attention.h"
 #include "model/ops/observer.h"
 #include "model/ops/tensor.h"
 #include "model/support/image.h"
 
 namespace platen {
 
-// Arithmetic of the encoder's attention. The bf16 forms are options of the run, never chosen
-// silently: other numbers, the same ones on every CPU (docs/NUMERICS.md).
-enum class VisionAttention { kF32, kBf16, kBf16Dot };
-const char* VisionAttentionName(VisionAttention attention);  // "f32", "bf16", "bf16-dot"
-// The function of a table that computes it.
-using AttentionFunction = void (*)(const AttentionJob&);
-AttentionFunction AttentionOf(const KernelTable& kernels, VisionAttention attention);
+// What an encoder takes for a precision unless told otherwise: exact integers beside int8 linears,
+// f32 beside f32 ones.
+VisionAttention AttentionFor(Precision precision);
 
 // What generic code needs to know of an encoder before it is loaded.
 struct VisionSizes {

@@ -30,7 +30,7 @@ constexpr int kMaxHeadRows = 64;  // query rows of an AttentionHeadsJob, of all 
 // Type of keys and values. kBf16 is widened exactly; everything else stays f32.
 enum class KvType { kF32, kBf16 };
 
-constexpr float kLeastBf16 = 0x1p-40F;  // smaller magnitudes are 0 in attention_bf16*
+constexpr float kLeastBf16 = 0x1p-40F;  // smaller magnitudes become 0 (model/support/bf16.h)
 
 // Nothing is owned.
 struct AttentionJob {

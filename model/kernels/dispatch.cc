@@ -25,37 +25,30 @@ bool HasAmx(const CpuFeatures& cpu) {
   return HasAvx512Vnni(cpu) && cpu.amx_int8 && RequestAmxPermission();
 }
 
-// `table` under another name and with another int8 product.
-KernelTable With(KernelTable table, const char* name, const GemmSchedules& schedules) {
+// `table` under another name and with other products of int8 values.
+KernelTable With(KernelTable table, const char* name, const GemmSchedules& schedules,
+                 void (*attention_int8)(const AttentionInt8Job&)) {
   table.name = name;
   table.schedules = schedules;
+  table.attention_int8 = attention_int8;
   return WithSchedule(table, 0);
 }
 
 const KernelTable& Avx2() { return kAvx2Kernels; }
 const KernelTable& AvxVnni() {
-  static const KernelTable table = With(kAvx2Kernels, "avx-vnni", kAvxVnniSchedules);
+  static const KernelTable table =
+      With(kAvx2Kernels, "avx-vnni", kAvxVnniSchedules, AttentionInt8AvxVnni);
   return table;
 }
-const KernelTable& Avx512() {
-  static const KernelTable table = [] {
-    KernelTable made = kAvx512Kernels;
-    if (DetectCpuFeatures().avx512_bf16) made.attention_bf16_dot = AttentionBf16DotAvx512;
-    return made;
-  }();
-  return table;
-}
+const KernelTable& Avx512() { return kAvx512Kernels; }
 const KernelTable& Avx512Vnni() {
-  static const KernelTable table = With(Avx512(), "avx512-vnni", kAvx512VnniSchedules);
+  static const KernelTable table =
+      With(kAvx512Kernels, "avx512-vnni", kAvx512VnniSchedules, AttentionInt8Avx512Vnni);
   return table;
 }
 const KernelTable& Amx() {
-  static const KernelTable table = [] {
-    KernelTable made = With(Avx512(), "amx", kAmxSchedules);
-    const CpuFeatures cpu = DetectCpuFeatures();
-    if (cpu.amx_bf16 && cpu.avx512_bf16) made.attention_bf16 = AttentionBf16Amx;
-    return made;
-  }();
+  static const KernelTable table =
+      With(kAvx512Kernels, "amx", kAmxSchedules, AttentionInt8Avx512Vnni);
   return table;
 }
 

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "model/kernels/attention_int8_job.h"
 #include "model/kernels/attention_job.h"
 #include "model/kernels/gemm_job.h"
 
@@ -38,13 +39,12 @@ struct KernelTable {
   void (*attention)(const AttentionJob& job);
   // The same bits as attention for each of the heads, reading memory from end to end.
   void (*attention_heads)(const AttentionHeadsJob& job);
-  // attention with both products on bf16 values, an option of the run: other numbers, the same bits
-  // in every table. Type kBf16, no value between 0 and 2^-40 in magnitude, pages of 64 keys, every
-  // row sees the same keys, and zeros fill the last page and the head up to v_stride, a multiple of
-  // 32: K page [v_stride / 2][64][2]. Defined in generic/attention_bf16.h.
-  void (*attention_bf16)(const AttentionJob& job);
-  // The same with another order of summation, defined in generic/attention_bf16_dot.h.
-  void (*attention_bf16_dot)(const AttentionJob& job);
+  // Attention in exact integers, of rows and values quantised by the three functions that follow.
+  void (*attention_int8)(const AttentionInt8Job& job);
+  // Multiplies a row of n values by the Hadamard matrix, in place; nothing where n is no power of
+  // two. Stages of distance 1, 2, 4, ...: (a, b) becomes (a + b, a - b).
+  void (*hadamard)(float* x, int n);
+  void (*quantize_values)(const Int8ValuesJob& job);
 
   // Quantises one row of k floats: per group of group_size, scale = absmax / 127 and
   // q = round-to-even(x * (127 / absmax)). Writes k_padded values of q (padding 0), and the scale

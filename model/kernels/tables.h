@@ -15,6 +15,7 @@ extern const KernelTable kAvx512Kernels;  // x86/avx512.cc: AVX512F, DQ, BW, VL
 
 // x86/avx_vnni.cc: AVX2, AVX_VNNI. The rest of this table is kAvx2Kernels.
 extern const GemmSchedules kAvxVnniSchedules;
+void AttentionInt8AvxVnni(const AttentionInt8Job& job);
 
 // x86/avx512_vnni.cc: those of kAvx512Kernels, AVX512_VNNI. The rest is kAvx512Kernels.
 extern const GemmSchedules kAvx512VnniSchedules;
@@ -25,11 +26,8 @@ void GemmS8SlicesAvx512Vnni(const GemmS8Job& job);
 // schedules are kAvx512VnniSchedules for jobs of few rows, and both use tiles for others.
 extern const GemmSchedules kAmxSchedules;
 
-// x86/avx512_bf16.cc: AVX512_BF16. KernelTable::attention_bf16_dot.
-void AttentionBf16DotAvx512(const AttentionJob& job);
-
-// x86/amx_attention.cc: AVX512_BF16, AMX_BF16, permission. KernelTable::attention_bf16.
-void AttentionBf16Amx(const AttentionJob& job);
+// x86/avx512_vnni_attention.cc: AVX512_VNNI.
+void AttentionInt8Avx512Vnni(const AttentionInt8Job& job);
 #endif
 
 }  // namespace platen

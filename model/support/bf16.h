@@ -7,7 +7,7 @@
 namespace platen {
 
 // Nearest, ties to even. Magnitudes below 2^-40 become 0, so that products and sums of bf16 values
-// are never denormal, which some instructions take as 0 (kernels.h, attention_bf16). A NaN stays
+// are never denormal, which some instructions take as 0. A NaN stays
 // one. Without branches: loops over it vectorise.
 inline uint16_t ToBf16(float x) {
   constexpr uint32_t kLeast = (127U - 40U) << 23;

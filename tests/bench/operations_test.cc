@@ -62,7 +62,8 @@ TEST(OperationsTest, LinearWorkIsWhatTheEngineMultiplies) {
 
   GemmCounter counter;
   engine.EncodeImages(batch);
-  EXPECT_EQ(VisionWork(counts, patches, Precision::kInt8).linear, counter.Take());
+  EXPECT_EQ(VisionWork(counts, patches, Precision::kInt8, VisionAttention::kF32).linear,
+            counter.Take());
   for (Sequence* s : batch) ASSERT_TRUE(engine.TryReserve(*s));
   engine.Prefill(batch);
   EXPECT_EQ(PrefillWork(counts, prompts, Precision::kInt8).linear, counter.Take());
@@ -107,13 +108,14 @@ double PairsTimesWork(int64_t queries, int64_t first_context, bool causal, int64
 
 TEST(OperationsTest, AttentionWorkIsEveryPairOnce) {
   const ModelCounts counts = TinyModel();
-  const Work bf16 =
-      VisionWork(counts, std::vector<int64_t>{4, 12}, Precision::kF32, VisionAttention::kBf16);
-  EXPECT_EQ(bf16.attention, 0);
-  EXPECT_EQ(bf16.bf16_attention,
-            VisionWork(counts, std::vector<int64_t>{4, 12}, Precision::kF32).attention);
-  EXPECT_EQ(VisionWork(counts, std::vector<int64_t>{4, 12}, Precision::kF32).attention,
+  const std::vector<int64_t> patches = {4, 12};
+  const Work f32 = VisionWork(counts, patches, Precision::kInt8, VisionAttention::kF32);
+  const Work int8 = VisionWork(counts, patches, Precision::kInt8, VisionAttention::kInt8);
+  EXPECT_EQ(f32.int8_attention, 0);
+  EXPECT_EQ(f32.attention,
             3 * 2 * (PairsTimesWork(4, 4, false, 4) + PairsTimesWork(12, 12, false, 4)));
+  EXPECT_EQ(int8.attention, 0);
+  EXPECT_EQ(int8.int8_attention, f32.attention);
   EXPECT_EQ(PrefillWork(counts, std::vector<int64_t>{5, 1}, Precision::kF32).attention,
             2 * 2 * (PairsTimesWork(5, 1, true, 16) + PairsTimesWork(1, 1, true, 16)));
   EXPECT_EQ(DecodeWork(counts, std::vector<int64_t>{7, 3}, Precision::kF32).attention,
@@ -133,7 +135,9 @@ TEST(OperationsTest, EveryWeightAndEveryCachedTokenIsReadOnce) {
   // Patches 24 x 8; per block qkv and output 4 x 8 x 8, SwiGLU 3 x 8 x 16; then four patches to a
   // token 32 x 4, 4 x 4, SwiGLU 3 x 4 x 12.
   const double vision = 24 * 8 + 3 * (4 * 64 + 3 * 8 * 16) + 32 * 4 + 16 + 3 * 4 * 12;
-  EXPECT_EQ(VisionWork(counts, std::vector<int64_t>{4}, Precision::kInt8).bytes, vision);
+  EXPECT_EQ(
+      VisionWork(counts, std::vector<int64_t>{4}, Precision::kInt8, VisionAttention::kF32).bytes,
+      vision);
 }
 
 TEST(OperationsTest, TheLimitIsTheSlowerOfComputingAndReading) {
@@ -149,10 +153,9 @@ TEST(OperationsTest, TheLimitIsTheSlowerOfComputingAndReading) {
   const Limit f32 = LimitOf(work, peaks, Precision::kF32);
   EXPECT_DOUBLE_EQ(f32.seconds(), 12 + 2);
   EXPECT_STREQ(f32.bound(), "compute");
-  const Work bf16 = {.linear = 6e9, .bf16_attention = 1e9};
-  EXPECT_DOUBLE_EQ(LimitOf(bf16, peaks, Precision::kInt8).seconds(), 2 + 2);  // no such instruction
-  peaks.bf16_gflops = 4;
-  EXPECT_DOUBLE_EQ(LimitOf(bf16, peaks, Precision::kInt8).seconds(), 2 + 0.25);
+  const Work integers = {.linear = 6e9, .int8_attention = 1.5e9};
+  EXPECT_DOUBLE_EQ(LimitOf(integers, peaks, Precision::kInt8).seconds(), 2 + 0.5);
+  EXPECT_DOUBLE_EQ(LimitOf(integers, peaks, Precision::kF32).seconds(), 12 + 0.5);
   peaks.cache_bytes = 5e9;  // all of it fits
   EXPECT_DOUBLE_EQ(LimitOf(work, peaks, Precision::kInt8).seconds(), 4);
 }
@@ -166,8 +169,10 @@ TEST(PageLimitTest, StepsThatPagesShareReadTheWeightsOnce) {
   Peaks peaks;
   peaks.int8_gops = peaks.f32_gflops = 1e6;  // reading alone counts
   peaks.dram_gbytes_per_s = 1;
-  const double alone = LimitOfPage(counts, shape, 2, peaks, Precision::kInt8).decode.memory_s;
-  const double shared = LimitOfPage(counts, shape, 1, peaks, Precision::kInt8).decode.memory_s;
+  const double alone =
+      LimitOfPage(counts, shape, 2, peaks, Precision::kInt8, VisionAttention::kF32).decode.memory_s;
+  const double shared =
+      LimitOfPage(counts, shape, 1, peaks, Precision::kInt8, VisionAttention::kF32).decode.memory_s;
   const Work first = DecodeWork(counts, std::vector<int64_t>{6, 7}, Precision::kInt8);
   const Work second = DecodeWork(counts, std::vector<int64_t>{7, 8}, Precision::kInt8);
   EXPECT_DOUBLE_EQ(alone, 1e-9 * (first.bytes + second.bytes));

@@ -98,7 +98,7 @@ class PlainAttentionInt8 {
     }
     Row out = {std::vector<int32_t>(row.size(), 0), most / 127.0F};
     if (!finite) out.scale = std::numeric_limits<float>::quiet_NaN();
-    if (!finite || most < kTiny) return out;
+    if (!finite || most <= kTiny) return out;
     const float inverse = 127.0F / most;
     for (size_t i = 0; i < row.size(); ++i) {
       out.values[i] = static_cast<int32_t>(std::nearbyint(row[i] * inverse));
@@ -124,7 +124,7 @@ class PlainAttentionInt8 {
       }
       b.mean.push_back(mean);
       b.scale.push_back(finite ? most / 127.0F * 128.0F : std::numeric_limits<float>::quiet_NaN());
-      if (!finite || most < kTiny) continue;
+      if (!finite || most <= kTiny) continue;
       const float inverse = 127.0F / most;
       for (int j = 0; j < b.count; ++j) {
         b.values[static_cast<size_t>(j * d_ + c)] =

@@ -11,16 +11,16 @@ namespace platen {
 
 OptionSpec ModelOption(const std::string& group);
 OptionSpec PrecisionOption(const std::string& group);
-OptionSpec VisionAttentionOption(const std::string& group);
+OptionSpec AttentionOption(const std::string& group);
 OptionSpec DraftHeadOption(const std::string& group);
 OptionSpec IsaOption(const std::string& group);
 OptionSpec ThreadsOption(const std::string& group);
 
 // Values of those options. Throw Error(kUsage) for what this CPU cannot run.
 Precision PrecisionFrom(const Settings& settings);
-Precision PrecisionNamed(const std::string& name);              // "auto", "f32" or "int8"
-VisionAttention VisionAttentionNamed(const std::string& name);  // "f32", "bf16" or "bf16-dot"
-VisionAttention VisionAttentionFrom(const Settings& settings);
+Precision PrecisionNamed(const std::string& name);  // "auto", "f32" or "int8"
+// "auto" follows the precision (AttentionFor).
+VisionAttention AttentionNamed(const std::string& name, Precision precision);
 const KernelTable& KernelsFrom(const Settings& settings);
 int ThreadsFrom(const Settings& settings);
 

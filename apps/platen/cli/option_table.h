@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace platen {
@@ -24,8 +25,10 @@ struct OptionSpec {
   double min = 0;                  // kInteger, kNumber
   double max = 0;
   std::vector<std::string> choices = {};  // kChoice, kChoiceList
-  std::string environment = "";           // variable that overrides configuration and default
-  bool in_config = true;                  // may stand in a configuration file
+  // Choices that are no more, each with what to take instead: refused with it.
+  std::vector<std::pair<std::string, std::string>> former_choices = {};
+  std::string environment = "";  // variable that overrides configuration and default
+  bool in_config = true;         // may stand in a configuration file
   char short_name = 0;
   // What it was called: understood on the command line and in configuration files with a notice,
   // for one release; help does not show it.

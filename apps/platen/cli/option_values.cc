@@ -30,6 +30,11 @@ void CheckNumber(const OptionSpec& option, const std::string& value, const std::
 void CheckChoice(const OptionSpec& option, const std::string& value, const std::string& where) {
   const auto& choices = option.choices;
   if (std::find(choices.begin(), choices.end(), value) != choices.end()) return;
+  for (const auto& [former, now] : option.former_choices) {
+    if (value == former) {
+      ThrowUsage(where, fmt::format("\"{}\" is no more; take \"{}\" instead", value, now));
+    }
+  }
   ThrowUsage(where, fmt::format("\"{}\" is not one of {}", value, fmt::join(choices, ", ")));
 }
 

@@ -47,7 +47,8 @@ std::unique_ptr<Model> LoadModelFrom(const Settings& settings, const std::string
   return std::make_unique<Model>(std::make_unique<Snapshot>(LoadSnapshot(model_dir)),
                                  WithFastestSchedule(KernelsFrom(settings)), precision,
                                  PackingFrom(settings, model_dir, precision),
-                                 VisionAttentionFrom(settings), settings.Text("draft-head"));
+                                 AttentionNamed(settings.Text("attention"), precision),
+                                 settings.Text("draft-head"));
 }
 
 }  // namespace platen

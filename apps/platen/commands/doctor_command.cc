@@ -111,27 +111,12 @@ std::string Rate(double rate, const char* unit, const std::string& instruction) 
   return fmt::format("{:.0f} {} a core ({})", rate, unit, instruction);
 }
 
-// Which --vision-attention is fast here.
-std::string AttentionAdvice(const bench::Peaks& peaks) {
-  constexpr double kWorthIt = 1.5;
-  if (peaks.bf16_gflops < kWorthIt * peaks.f32_gflops) {
-    return "f32; the bf16 forms would be no faster here";
-  }
-  const bool amx = peaks.bf16_instruction == "tdpbf16ps";
-  return fmt::format("f32 by default; --vision-attention {} is faster here ({})",
-                     amx ? "bf16" : "bf16-dot", peaks.bf16_instruction);
-}
-
 // What one core can do at most; about a second. Warns of what makes the program slow.
 void PrintSpeed() {
   const bench::Peaks peaks = bench::MeasurePeaks(BestKernels().name, /*memory=*/true);
   Row("int8 peak", Rate(peaks.int8_gops, "GOPS", peaks.int8_instruction));
   Row("f32 peak", Rate(peaks.f32_gflops, "GFLOPS", peaks.f32_instruction));
-  Row("bf16 peak", peaks.bf16_instruction.empty()
-                       ? "no instructions"
-                       : Rate(peaks.bf16_gflops, "GFLOPS", peaks.bf16_instruction));
   Row("memory read", fmt::format("{:.1f} GB/s by one core", peaks.dram_gbytes_per_s));
-  Row("attention", AttentionAdvice(peaks));
   if (bench::NeighbourIsBusy().value_or(false)) {
     Row("note", "something else keeps this CPU core busy just now: int8 products are slower");
   }

@@ -79,7 +79,7 @@ const OptionTable& ForwardOptionTable() {
       PrecisionOption("Machine"),
       PackedOption("Machine"),
       PackedDirOption("Machine"),
-      VisionAttentionOption("Machine"),
+      AttentionOption("Machine"),
       IsaOption("Machine"),
       ThreadsOption("Machine"),
       HelpOption("Output"),

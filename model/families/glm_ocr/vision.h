@@ -14,23 +14,19 @@
 #include "model/families/glm_ocr/image_processor.h"
 #include "model/families/glm_ocr/modules.h"
 #include "model/families/vision_model.h"
-#include "model/ops/attention_pages.h"
+#include "model/ops/encoder_attention.h"
 #include "model/ops/observer.h"
 
 namespace platen::glm_ocr {
 
 struct VisionWorkspace : Workspace {
-  Mat pixels;                            // [P, patch_values]
-  Mat x;                                 // [P, C] residual stream
-  Mat normed;                            // [P, C]
-  Mat queries;                           // [H][P, d], rotated
-  Mat attention_out;                     // [P, C]
-  Mat cos, sin;                          // [P, d]
-  Mat keys, values;                      // bytes: [H][pages], pages per image (PageShape)
-  std::vector<const void*> key_pages;    // [H * pages]
-  std::vector<const void*> value_pages;  // [H * pages]
-  Mat merged;                            // [P / 4, D]
-  Mat merged_normed;                     // [P / 4, D]
+  Mat pixels;                        // [P, patch_values]
+  Mat x;                             // [P, C] residual stream
+  Mat normed;                        // [P, C]
+  EncoderAttentionMemory attention;  // of one block at a time
+  Mat cos, sin;                      // [P, d]
+  Mat merged;                        // [P / 4, D]
+  Mat merged_normed;                 // [P / 4, D]
 };
 
 class VisionEncoder final : public VisionModel {
@@ -49,56 +45,29 @@ class VisionEncoder final : public VisionModel {
               const Observer& observer) const override;
 
  private:
-  // Where an image's rows and key pages lie in the batch.
+  // Where an image's rows lie in the batch.
   struct Segment {
-    int64_t first_patch = 0;
-    int64_t num_patches = 0;
-    int64_t first_page = 0;
-    int64_t num_pages = 0;
+    ImageRows rows;
     PatchGrid grid;
-  };
-  // Up to kQueriesPerTask query rows of one image and head.
-  struct AttentionTask {
-    int64_t segment = 0;
-    int64_t head = 0;
-    int64_t first = 0;
-    int64_t count = 0;
   };
   struct Plan {
     std::vector<Segment> segments;
-    std::vector<AttentionTask> tasks;
     int64_t num_patches = 0;
-    int64_t num_pages = 0;
   };
-  // Consecutive patches whose keys lie in one page of each head.
-  struct PageRun {
-    int64_t patch = 0;
-    int64_t count = 0;
-    int64_t page = 0;     // of the first head
-    int page_offset = 0;  // of the first patch in the page
-  };
-  Plan MakePlan(std::span<const PreparedImage* const> images) const;
+  static Plan MakePlan(std::span<const PreparedImage* const> images);
   void LoadPatches(std::span<const PreparedImage* const> images, const Plan& plan,
                    VisionWorkspace& ws) const;
-  void ReservePages(const Plan& plan, VisionWorkspace& ws) const;
-  void ClearLastPages(const Plan& plan, VisionWorkspace& ws) const;
-  void Block(const VisionBlockWeights& w, const Plan& plan, VisionWorkspace& ws) const;
-  template <class Body>
-  static void ForPageRuns(const Plan& plan, int64_t first_patch, int64_t count, const Body& body);
-  void ScatterQkv(const VisionBlockWeights& w, const Plan& plan, const Linear::Piece& piece,
+  void Block(const VisionBlockWeights& w, VisionWorkspace& ws) const;
+  void ScatterQkv(const VisionBlockWeights& w, const Linear::Piece& piece,
                   VisionWorkspace& ws) const;
-  void ScatterHead(const VisionBlockWeights& w, const Plan& plan, const PageRun& run, int64_t head,
-                   MatView rows, VisionWorkspace& ws) const;
-  void NormAndRotate(std::span<const float> norm, int64_t patch, const float* x, float* y,
+  void NormAndRotate(std::span<const float> norm, int64_t first_patch, MatView rows,
                      VisionWorkspace& ws) const;
-  void Attend(const Plan& plan, VisionWorkspace& ws) const;
   void Tail(VisionWorkspace& ws, MatView out, const Observer& observer) const;
 
   const VisionConfig config_;
   const VisionWeights& weights_;
   const KernelTable& kernels_;
-  AttentionFunction attention_;
-  PageShape pages_;
+  std::unique_ptr<const EncoderAttention> attention_;
   ImageProcessor processor_;
   std::vector<float> inverse_frequencies_;  // [d / 4]
 };

@@ -1,5 +1,4 @@
-// Attention over F32x16: online softmax over blocks of kKeySplit keys. The two products are a
-// template parameter (F32Products, Bf16Products, Bf16DotProducts).
+// Attention over F32x16: online softmax over blocks of kKeySplit keys.
 //
 // Per query row and block of keys: scores s (one lane per key, summed over the head ascending),
 // m = max(old m, s), p = 2^(s - m), out = out * 2^(old m - m) + p V (one lane per value, keys
@@ -26,21 +25,19 @@ constexpr int kQueryTile = 192;
 // Online-softmax state of up to kRows query rows.
 template <int kRows>
 struct SoftmaxRows {
-  alignas(64) float q[kRows * kMaxHeadDim];    // [rows][Products::Depth], scaled
+  alignas(64) float q[kRows * kMaxHeadDim];    // [rows][head_dim], scaled
   alignas(64) float out[kRows * kMaxHeadDim];  // [rows][v_stride], not yet divided
   alignas(64) float sum[kRows * 16];           // [rows][16] partial sums
   float max[kRows];
 
   // Rows [first, first + rows) of a job, before their first key.
-  template <class Products>
   PLATEN_INLINE void Begin(const AttentionJob& job, int first, int rows) {
-    const int depth = Products::Depth(job);
+    const int depth = job.head_dim;
     const F32x16 scale = Set1(job.scale * kLog2E);
     for (int r = 0; r < rows; ++r) {
       const float* x = job.q[first + r];
-      for (int i = 0; i < depth * Products::kValuesPerFloat; i += 16) {
-        const F32x16 scaled = Mul(LoadFirst(x + i, job.head_dim - i), scale);
-        Products::PutQuery(scaled, i, depth, q + r * depth);
+      for (int i = 0; i < depth; i += 16) {
+        StoreFirst(Mul(LoadFirst(x + i, depth - i), scale), q + r * depth + i, depth - i);
       }
       max[r] = kLowest;
       Store(Set1(0.0F), sum + r * 16);
@@ -77,7 +74,6 @@ PLATEN_INLINE void RaiseMax(const float* p, int visible, float* max, float* resc
 
 // Turns the scores p of `visible` keys into probabilities, 0 up to `count` and on to a multiple of
 // 32, and adds them to the row's partial sums.
-template <class Products>
 PLATEN_INLINE void Probabilities(float* p, int visible, int count, float row_max, float rescale,
                                  float* sums) {
   const F32x16 max = Set1(row_max);
@@ -85,12 +81,12 @@ PLATEN_INLINE void Probabilities(float* p, int visible, int count, float row_max
   int i = 0;
   for (; i + 16 <= visible; i += 16) {
     const F32x16 e = Exp2(Sub(Load(p + i), max));
-    Products::PutProbabilities(e, i, p);
+    Store(e, p + i);
     sum = Add(sum, e);
   }
   for (; i < (count + 31) / 32 * 32; i += 16) {
     const F32x16 e = KeepFirst(Exp2(Sub(Load(p + i), max)), visible - i, 0.0F);
-    Products::PutProbabilities(e, i, p);
+    Store(e, p + i);
     sum = Add(sum, e);
   }
   Store(sum, sums);
@@ -104,16 +100,16 @@ PLATEN_INLINE int Visible(int context, int first, int count) {
 
 // Keys [first, first + count) of a split for rows [row, row + rows) of the tile: scores, softmax,
 // weighted values.
-template <class Products>
+template <class Page>
 PLATEN_INLINE void AttendSplit(const AttentionJob& job, AttentionTile& t, const int32_t* context,
                                int row, int rows, int first, int count) {
-  const int depth = Products::Depth(job);
+  const int depth = job.head_dim;
   SoftmaxRows<kQueryTile>& state = t.state;
   const int first_page = first / job.page_tokens;
   const SplitPages split = {job.k_pages + first_page, row == 0 ? job.v_pages + first_page : nullptr,
                             (count + job.page_tokens - 1) / job.page_tokens, job.page_tokens,
                             depth};
-  Products::Scores(rows, state.q + row * depth, split, t.p);
+  F32Products<Page>::Scores(rows, state.q + row * depth, split, t.p);
   int visible[kTileRows];
   for (int r = 0; r < rows; ++r) {
     visible[r] = Visible(context[row + r], first, count);
@@ -123,11 +119,11 @@ PLATEN_INLINE void AttendSplit(const AttentionJob& job, AttentionTile& t, const 
     }
   }
   for (int r = 0; r < rows; ++r) {
-    Probabilities<Products>(t.p + r * kKeySplit, visible[r], count, state.max[row + r],
-                            t.rescale[r], state.sum + (row + r) * 16);
+    Probabilities(t.p + r * kKeySplit, visible[r], count, state.max[row + r], t.rescale[r],
+                  state.sum + (row + r) * 16);
   }
   const PagedRows values = {job.v_pages + first_page, job.page_tokens, job.v_stride, count};
-  Products::Weigh(rows, t.p, values, t.rescale, state.out + row * job.v_stride);
+  F32Products<Page>::Weigh(rows, t.p, values, t.rescale, state.out + row * job.v_stride);
 }
 
 // Largest context of rows [row, row + rows).
@@ -137,11 +133,11 @@ PLATEN_INLINE int LongestContext(const int32_t* context, int row, int rows) {
   return longest;
 }
 
-template <class Products>
+template <class Page>
 void AttendTile(const AttentionJob& job, int first_row, int rows) {
   AttentionTile t;
   const int32_t* context = job.context + first_row;
-  t.state.Begin<Products>(job, first_row, rows);
+  t.state.Begin(job, first_row, rows);
   const int longest = LongestContext(context, 0, rows);
   const int blocks = BlockCount(rows);
   for (int first = 0; first < longest; first += kKeySplit) {
@@ -150,26 +146,26 @@ void AttendTile(const AttentionJob& job, int first_row, int rows) {
       const int block_rows = BlockStart(rows, blocks, i + 1) - row;
       const int left = LongestContext(context, row, block_rows) - first;
       if (left <= 0) continue;
-      AttendSplit<Products>(job, t, context, row, block_rows, first,
-                            left < kKeySplit ? left : kKeySplit);
+      AttendSplit<Page>(job, t, context, row, block_rows, first,
+                        left < kKeySplit ? left : kKeySplit);
     }
   }
   t.state.End(job, first_row, rows);
 }
 
-template <class Products>
+template <class Page>
 void AttendTiles(const AttentionJob& job) {
   for (int first = 0; first < job.rows; first += kQueryTile) {
     const int left = job.rows - first;
-    AttendTile<Products>(job, first, left < kQueryTile ? left : kQueryTile);
+    AttendTile<Page>(job, first, left < kQueryTile ? left : kQueryTile);
   }
 }
 
 inline void Attention(const AttentionJob& job) {
   if (job.type == KvType::kF32) {
-    AttendTiles<F32Products<F32Page>>(job);
+    AttendTiles<F32Page>(job);
   } else {
-    AttendTiles<F32Products<Bf16Page>>(job);
+    AttendTiles<Bf16Page>(job);
   }
 }
 

@@ -108,8 +108,7 @@ PLATEN_INLINE void AttendSplitOfHeads(const AttentionHeadsJob& job, int first, i
     const int visible = Visible(job.first.context[r], first, count);
     t.rescale[r] = 1.0F;
     if (visible > 0) RaiseMax(p, visible, state.max + r, t.rescale + r);
-    Probabilities<F32Products<Page>>(p, visible, count, state.max[r], t.rescale[r],
-                                     state.sum + r * 16);
+    Probabilities(p, visible, count, state.max[r], t.rescale[r], state.sum + r * 16);
   }
   WeighHeads<Page>(job, first_page, count, t);
 }
@@ -118,7 +117,7 @@ template <class Page>
 void AttendHeads(const AttentionHeadsJob& job) {
   HeadsTile t;
   const int rows = job.heads * job.first.rows;
-  t.state.Begin<F32Products<Page>>(job.first, 0, rows);
+  t.state.Begin(job.first, 0, rows);
   const int longest = LongestContext(job.first.context, 0, rows);
   for (int first = 0; first < longest; first += kKeySplit) {
     const int left = longest - first;

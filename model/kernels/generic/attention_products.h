@@ -198,17 +198,9 @@ PLATEN_INLINE void WeighColumns(const float* p, const PagedRows& values, const f
   if constexpr (NV > 1) WeighColumns<Page, kFetch, MR, NV / 2>(p, values, rescale, out, first);
 }
 
-// The products of one kind of pages, everything in f32.
+// The products of one kind of pages.
 template <class Page>
 struct F32Products {
-  // Floats that hold a query, and values of the query in each of them.
-  PLATEN_INLINE static int Depth(const AttentionJob& job) { return job.head_dim; }
-  static constexpr int kValuesPerFloat = 1;
-  // Writes 16 values from `i` on of a query of `depth` floats, or probabilities.
-  PLATEN_INLINE static void PutQuery(F32x16 x, int i, int depth, float* q) {
-    StoreFirst(x, q + i, depth - i);
-  }
-  PLATEN_INLINE static void PutProbabilities(F32x16 x, int i, float* p) { Store(x, p + i); }
   // s[rows][kKeySplit] = q * keys
   PLATEN_INLINE static void Scores(int rows, const float* q, const SplitPages& split, float* s) {
     WithIndex<kTileRows>(

@@ -2,12 +2,12 @@
 #pragma once
 
 #include "model/kernels/generic/attention.h"
-#include "model/kernels/generic/attention_bf16.h"
-#include "model/kernels/generic/attention_bf16_dot.h"
 #include "model/kernels/generic/attention_heads.h"
+#include "model/kernels/generic/attention_int8.h"
 #include "model/kernels/generic/elementwise.h"
 #include "model/kernels/generic/gemm_f32.h"
 #include "model/kernels/generic/gemm_s8.h"
+#include "model/kernels/generic/hadamard.h"
 #include "model/kernels/generic/norms.h"
 #include "model/kernels/generic/quantize.h"
 #include "model/kernels/generic/select.h"
@@ -25,8 +25,9 @@ constexpr KernelTable FloatKernels(const char* name, const GemmSchedules& schedu
           choice ? schedules.list[0].gemm_s8 : GemmS8<DotProduct, 0>,
           Attention,
           AttentionHeads,
-          AttentionBf16,
-          AttentionBf16Dot<WidenedPairs>,
+          AttentionInt8<SummedProducts<DotProduct>>,
+          Hadamard,
+          QuantizeValues,
           QuantizeRow,
           ToBf16,
           RmsNorm,

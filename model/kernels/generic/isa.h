@@ -12,12 +12,8 @@
 #define PLATEN_ISA avx2
 #elif defined(__AMX_INT8__) || defined(__AMXINT8__)  // GCC, Clang
 #define PLATEN_ISA amx_int8
-#elif defined(__AMX_BF16__) || defined(__AMXBF16__)
-#define PLATEN_ISA amx_bf16
 #elif defined(__AVX512VNNI__)
 #define PLATEN_ISA avx512_vnni
-#elif defined(__AVX512BF16__)
-#define PLATEN_ISA avx512_bf16
 #else
 #define PLATEN_ISA avx512
 #endif

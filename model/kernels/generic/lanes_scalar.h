@@ -8,6 +8,7 @@
 
 #include "model/kernels/generic/isa.h"
 #include "model/kernels/kernels.h"
+#include "model/support/bf16.h"
 
 namespace platen::PLATEN_ISA {
 
@@ -107,22 +108,9 @@ inline F32x16 GuessReciprocal(F32x16 a) {
   return Map(
       [&](int i) { return std::bit_cast<float>(0x7EF127EAU - std::bit_cast<uint32_t>(a.v[i])); });
 }
-// a rounded to bf16, nearest even; 0 below kLeastBf16 in magnitude and for a NaN.
-inline F32x16 RoundToBf16(F32x16 a) {
-  return Map([&](int i) {
-    const auto bits = std::bit_cast<uint32_t>(a.v[i]);
-    const bool large = std::fabs(a.v[i]) >= kLeastBf16;
-    return std::bit_cast<float>(large ? (bits + 0x7FFFU + (bits >> 16 & 1U)) & 0xFFFF0000U : 0U);
-  });
-}
-// Stores that as 16 bits each, except that a NaN stays a NaN.
+// Stores a as 16 bits each, by the rule of model/support/bf16.h.
 inline void StoreBf16(F32x16 a, uint16_t* p) {
-  const F32x16 rounded = RoundToBf16(a);
-  for (int i = 0; i < 16; ++i) {
-    const uint32_t bits = std::isnan(a.v[i]) ? std::bit_cast<uint32_t>(a.v[i]) | 0x00400000U
-                                             : std::bit_cast<uint32_t>(rounded.v[i]);
-    p[i] = static_cast<uint16_t>(bits >> 16);
-  }
+  for (int i = 0; i < 16; ++i) p[i] = ToBf16(a.v[i]);
 }
 // Swaps the two lanes of every pair (2i, 2i + 1).
 inline F32x16 SwapPairs(F32x16 a) {
@@ -177,6 +165,46 @@ inline int32_t SumInt8(const int8_t* p, int n) {
   int32_t sum = 0;
   for (int i = 0; i < n; ++i) sum += p[i];
   return sum;
+}
+
+// --------------------------------------------------------------------------- exact attention
+
+// Lane i, with j = i ^ kDistance: the sum of lanes i and j where i < j, else lane j less lane i.
+template <int kDistance>
+inline F32x16 Butterfly(F32x16 a) {
+  return Map([&](int i) {
+    const float other = a.v[i ^ kDistance];
+    return (i & kDistance) == 0 ? a.v[i] + other : other - a.v[i];
+  });
+}
+// Nearest integers, ties to even, of four rows of 16: p[4 i + r] = a[r] lane i; |a| < 127.5.
+inline void StoreInt8Columns(const F32x16 (&a)[4], int8_t* p) {
+  for (int i = 0; i < 64; ++i) p[i] = static_cast<int8_t>(std::nearbyint(a[i % 4].v[i / 4]));
+}
+// p * 2^round(x) for 1 <= p < 2^16, x <= 0; below x = -40 less than 1/2.
+inline F32x16 ScaleDown(F32x16 p, F32x16 x) {
+  return Map([&](int i) {
+    const float n = std::nearbyint(x.v[i]);
+    return n < -100.0F ? 0.0F : std::ldexp(p.v[i], static_cast<int>(n));
+  });
+}
+// x - round(x) for x <= 0, for ScaleDown.
+inline F32x16 Fraction(F32x16 x) {
+  return Map([&](int i) { return x.v[i] - std::nearbyint(x.v[i]); });
+}
+
+// Sums of integers of 15 bits.
+using ExactSums = int32_t;
+inline ExactSums NoSums() { return 0; }
+inline int32_t Total(ExactSums sums) { return sums; }
+// e = the nearest integers, ties to even, of 64 values of 0 .. 32640: adds them to `sums` and
+// stores (e + 64) >> 7.
+inline void StoreProbabilities(const F32x16 (&a)[4], ExactSums& sums, uint8_t* p) {
+  for (int i = 0; i < 64; ++i) {
+    const auto e = static_cast<int32_t>(std::nearbyint(a[i / 16].v[i % 16]));
+    sums += e;
+    p[i] = static_cast<uint8_t>((e + 64) >> 7);
+  }
 }
 
 }  // namespace platen::PLATEN_ISA

@@ -30,6 +30,20 @@ struct ScalarDotProduct {
       }
     }
   }
+
+  // As generic/attention_int8.h wants them.
+  static void Values(int rows, const uint8_t* p, const int8_t* values, int stride, int keys,
+                     int columns, int32_t* sums) {
+    for (int r = 0; r < rows; ++r) {
+      for (int n = 0; n < columns; ++n) {
+        int32_t sum = 0;
+        for (int j = 0; j < keys; ++j) {
+          sum += p[r * kKeySplit + j] * values[(j / 4 * stride + n) * 4 + j % 4];
+        }
+        sums[r * kPanelColumns + n] = sum;
+      }
+    }
+  }
 };
 
 }  // namespace

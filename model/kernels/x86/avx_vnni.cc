@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "model/kernels/generic/attention_int8.h"
 #include "model/kernels/generic/gemm_s8.h"
 #include "model/kernels/generic/unroll.h"
 #include "model/kernels/kernels.h"
@@ -15,7 +16,8 @@ namespace platen {
 namespace PLATEN_ISA {
 namespace {
 
-// acc += w * a. In assembly: the instruction itself, and accumulators that GCC 12 cannot spill.
+// acc += w * a, w unsigned. In assembly: the instruction itself, and accumulators that GCC 12
+// cannot spill.
 PLATEN_INLINE void Dot(__m256i& acc, __m256i w, __m256i a) {
   asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(acc) : "x"(w), "x"(a));
 }
@@ -50,6 +52,33 @@ template <int MR>
   });
 }
 
+// sums[MR][16 channels] of a block of values (generic/attention_int8.h).
+template <int MR>
+[[gnu::noinline]] void VnniValues(const uint8_t* p, const int8_t* slice, ptrdiff_t stride, int keys,
+                                  int32_t* sums) {
+  __m256i acc[MR][2];
+  Unroll<MR>([&](auto r) __attribute__((always_inline)) {
+    acc[r][0] = acc[r][1] = _mm256_setzero_si256();
+  });
+  for (int j = 0; j < keys; j += 4, slice += stride * 4) {
+    const auto* v = reinterpret_cast<const __m256i*>(slice);
+    const __m256i v0 = _mm256_loadu_si256(v);
+    const __m256i v1 = _mm256_loadu_si256(v + 1);
+    Unroll<MR>([&](auto r) __attribute__((always_inline)) {
+      int32_t four;
+      __builtin_memcpy(&four, p + r * kKeySplit + j, sizeof(four));
+      const __m256i x = _mm256_set1_epi32(four);
+      Dot(acc[r][0], x, v0);
+      Dot(acc[r][1], x, v1);
+    });
+  }
+  Unroll<MR>([&](auto r) __attribute__((always_inline)) {
+    auto* out = reinterpret_cast<__m256i*>(sums + r * kPanelColumns);
+    _mm256_store_si256(out, acc[r][0]);
+    _mm256_store_si256(out + 1, acc[r][1]);
+  });
+}
+
 struct VnniDotProduct {
   static constexpr int kRows = 6;
 
@@ -67,6 +96,16 @@ struct VnniDotProduct {
           });
     }
   }
+
+  PLATEN_INLINE static void Values(int rows, const uint8_t* p, const int8_t* values, int stride,
+                                   int keys, int columns, int32_t* sums) {
+    for (int n = 0; n < columns; n += 16) {
+      WithIndex<kRows>(
+          rows, [&](auto count) __attribute__((always_inline)) {
+            VnniValues<count>(p, values + n * 4, stride, keys, sums + n);
+          });
+    }
+  }
 };
 
 }  // namespace
@@ -74,5 +113,9 @@ struct VnniDotProduct {
 
 constexpr GemmSchedules kAvxVnniSchedules =
     PLATEN_ISA::kPrefetchSchedules<PLATEN_ISA::VnniDotProduct>;
+
+void AttentionInt8AvxVnni(const AttentionInt8Job& job) {
+  PLATEN_ISA::AttentionInt8<PLATEN_ISA::SummedProducts<PLATEN_ISA::VnniDotProduct>>(job);
+}
 
 }  // namespace platen

@@ -51,6 +51,36 @@ PLATEN_INLINE void Widen(const int8_t* a, int k, int16_t* out) {
   for (; i < k; ++i) out[i] = a[i];
 }
 
+// sums[MR][kSliceColumns] = p * a slice of the columns of a block of values
+// (generic/attention_int8.h); p: [MR][kKeySplit].
+template <int MR>
+[[gnu::noinline]] void MaddValues(const int16_t* p, const int8_t* slice, ptrdiff_t stride, int keys,
+                                  int32_t* sums) {
+  WideInt acc[MR][kSliceVectors];
+  Unroll<MR>([&](auto r) __attribute__((always_inline)) { acc[r][0] = acc[r][1] = WideInt{}; });
+  for (int j = 0; j < keys; j += 4, slice += stride * 4) {
+    const WideInt v0 = WidenSigned(slice);
+    const WideInt v1 = WidenSigned(slice + kWideIntColumns * 4);
+    Unroll<MR>([&](auto r) __attribute__((always_inline)) {
+      int64_t four;
+      __builtin_memcpy(&four, p + r * kKeySplit + j, sizeof(four));
+      const WideInt x = BroadcastFour(four);
+      DotPairs(acc[r][0], v0, x);
+      DotPairs(acc[r][1], v1, x);
+    });
+  }
+  Unroll<MR>([&](auto r) __attribute__((always_inline)) {
+    AddColumns(acc[r][0], acc[r][1], sums + r * kPanelColumns);
+  });
+}
+
+PLATEN_INLINE void Widen(const uint8_t* p, int k, int16_t* out) {
+  for (int i = 0; i < k; i += 16) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + i));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), _mm256_cvtepu8_epi16(bytes));
+  }
+}
+
 struct MaddDotProduct {
   static constexpr int kRows = kMaddRows;
 
@@ -76,6 +106,19 @@ struct MaddDotProduct {
               MaddColumns<count>(wide, weights + n * 4, k / 4, cursor, dots + n);
             });
       }
+    }
+  }
+
+  PLATEN_INLINE static void Values(int rows, const uint8_t* p, const int8_t* values, int stride,
+                                   int keys, int columns, int32_t* sums) {
+    alignas(64) int16_t wide[kRows * kKeySplit];
+    for (int r = 0; r < rows; ++r) Widen(p + r * kKeySplit, keys, wide + r * kKeySplit);
+    for (int i = 0; i < rows * kPanelColumns; ++i) sums[i] = 0;
+    for (int n = 0; n < columns; n += kSliceColumns) {
+      WithIndex<kRows>(
+          rows, [&](auto count) __attribute__((always_inline)) {
+            MaddValues<count>(wide, values + n * 4, stride, keys, sums + n);
+          });
     }
   }
 };

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "model/kernels/generic/isa.h"
+#include "model/kernels/generic/unroll.h"
 #include "model/kernels/kernels.h"
 
 namespace platen::PLATEN_ISA {
@@ -102,15 +103,6 @@ PLATEN_INLINE __m256i RoundUpperHalf(__m256i bits) {
   const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
   return _mm256_add_epi32(_mm256_add_epi32(bits, odd), _mm256_set1_epi32(0x7FFF));
 }
-PLATEN_INLINE __m256 RoundToBf16Half(__m256 a) {
-  const __m256i up = RoundUpperHalf(_mm256_castps_si256(a));
-  const __m256 rounded = _mm256_castsi256_ps(_mm256_and_si256(up, _mm256_set1_epi32(-65536)));
-  const __m256 magnitude = _mm256_andnot_ps(_mm256_set1_ps(-0.0F), a);
-  return _mm256_and_ps(rounded, _mm256_cmp_ps(magnitude, _mm256_set1_ps(kLeastBf16), _CMP_GE_OQ));
-}
-PLATEN_INLINE F32x16 RoundToBf16(F32x16 a) {
-  return {RoundToBf16Half(a.lo), RoundToBf16Half(a.hi)};
-}
 PLATEN_INLINE __m256i Bf16Half(__m256 a) {
   const __m256i bits = _mm256_castps_si256(a);
   const __m256 up = _mm256_castsi256_ps(RoundUpperHalf(bits));
@@ -203,6 +195,9 @@ constexpr int kMaddRows = 6;  // 12 accumulators, two weights, one activation an
 PLATEN_INLINE WideInt WidenWeights(const uint8_t* p) {
   return _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
 }
+PLATEN_INLINE WideInt WidenSigned(const int8_t* p) {
+  return _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
 PLATEN_INLINE WideInt BroadcastFour(int64_t four) { return _mm256_set1_epi64x(four); }
 // acc += sums of pairs of w * a. In assembly and in this order, because GCC 12 fetches all
 // activations first and then spills the accumulators.
@@ -217,6 +212,76 @@ PLATEN_INLINE void AddColumns(WideInt first, WideInt second, int32_t* out) {
   const __m256i sums = _mm256_permute4x64_epi64(_mm256_hadd_epi32(first, second), 0xD8);
   auto* to = reinterpret_cast<__m256i*>(out);
   _mm256_store_si256(to, _mm256_add_epi32(_mm256_load_si256(to), sums));
+}
+
+// --------------------------------------------------------------------------- exact attention
+
+template <int kDistance>
+PLATEN_INLINE __m256 ButterflyHalf(__m256 a, __m256 other) {
+  constexpr float kSign[8] = {1.0F,
+                              kDistance == 1 ? -1.0F : 1.0F,
+                              kDistance == 2 ? -1.0F : 1.0F,
+                              kDistance == 1 || kDistance == 2 ? -1.0F : 1.0F,
+                              kDistance == 4 ? -1.0F : 1.0F,
+                              kDistance == 1 || kDistance == 4 ? -1.0F : 1.0F,
+                              kDistance == 2 || kDistance == 4 ? -1.0F : 1.0F,
+                              -1.0F};
+  return _mm256_fmadd_ps(a, _mm256_loadu_ps(kSign), other);  // the product with 1 or -1 is exact
+}
+template <int kDistance>
+PLATEN_INLINE F32x16 Butterfly(F32x16 a) {
+  if constexpr (kDistance == 8) {
+    return {_mm256_add_ps(a.lo, a.hi), _mm256_sub_ps(a.lo, a.hi)};
+  } else if constexpr (kDistance == 4) {
+    return {ButterflyHalf<4>(a.lo, _mm256_permute2f128_ps(a.lo, a.lo, 1)),
+            ButterflyHalf<4>(a.hi, _mm256_permute2f128_ps(a.hi, a.hi, 1))};
+  } else {
+    constexpr int kOrder = kDistance == 1 ? 0xB1 : 0x4E;
+    return {ButterflyHalf<kDistance>(a.lo, _mm256_permute_ps(a.lo, kOrder)),
+            ButterflyHalf<kDistance>(a.hi, _mm256_permute_ps(a.hi, kOrder))};
+  }
+}
+PLATEN_INLINE __m256i Int8Columns(__m256 a, __m256 b, __m256 c, __m256 d) {
+  const auto byte = [](__m256 x) {
+    return _mm256_and_si256(_mm256_cvtps_epi32(x), _mm256_set1_epi32(255));
+  };
+  const __m256i low = _mm256_or_si256(byte(a), _mm256_slli_epi32(byte(b), 8));
+  return _mm256_or_si256(
+      low, _mm256_or_si256(_mm256_slli_epi32(byte(c), 16), _mm256_slli_epi32(byte(d), 24)));
+}
+PLATEN_INLINE void StoreInt8Columns(const F32x16 (&a)[4], int8_t* p) {
+  auto* out = reinterpret_cast<__m256i*>(p);
+  _mm256_storeu_si256(out, Int8Columns(a[0].lo, a[1].lo, a[2].lo, a[3].lo));
+  _mm256_storeu_si256(out + 1, Int8Columns(a[0].hi, a[1].hi, a[2].hi, a[3].hi));
+}
+PLATEN_INLINE F32x16 Fraction(F32x16 x) { return Sub(x, Round(x)); }
+// As its meaning down to x = -40, and less than 1/2 below.
+PLATEN_INLINE F32x16 ScaleDown(F32x16 p, F32x16 x) {
+  const F32x16 shift = Set1(12582912.0F);  // 1.5 * 2^23
+  return AddToExponent(p, Add(Max(x, Set1(-40.0F)), shift));
+}
+
+using ExactSums = __m256i;
+PLATEN_INLINE ExactSums NoSums() { return _mm256_setzero_si256(); }
+PLATEN_INLINE int32_t Total(ExactSums sums) {
+  const __m128i r4 = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+  const __m128i r2 = _mm_add_epi32(r4, _mm_shuffle_epi32(r4, 0x4E));
+  return _mm_cvtsi128_si32(_mm_add_epi32(r2, _mm_shuffle_epi32(r2, 0xB1)));
+}
+// Words (e + 64) >> 7 of 32 values, in the order of RoundToWords.
+PLATEN_INLINE __m256i ProbabilityWords(__m256i e, ExactSums& sums) {
+  sums = _mm256_add_epi32(sums, _mm256_madd_epi16(e, _mm256_set1_epi16(1)));
+  return _mm256_mulhrs_epi16(e, _mm256_set1_epi16(256));
+}
+PLATEN_INLINE void StoreProbabilities(const F32x16 (&a)[4], ExactSums& sums, uint8_t* p) {
+  const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+  auto* out = reinterpret_cast<__m256i*>(p);
+  Unroll<2>([&](auto half) __attribute__((always_inline)) {
+    const __m256i low = ProbabilityWords(RoundToWords(a[2 * half]), sums);
+    const __m256i high = ProbabilityWords(RoundToWords(a[2 * half + 1]), sums);
+    const __m256i bytes = _mm256_packus_epi16(low, high);
+    _mm256_storeu_si256(out + half, _mm256_permutevar8x32_epi32(bytes, order));
+  });
 }
 
 }  // namespace platen::PLATEN_ISA

@@ -75,12 +75,6 @@ PLATEN_INLINE __m512i RoundUpperHalf(__m512i bits) {
   const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
   return _mm512_add_epi32(_mm512_add_epi32(bits, odd), _mm512_set1_epi32(0x7FFF));
 }
-PLATEN_INLINE F32x16 RoundToBf16(F32x16 a) {
-  const __m512i up = RoundUpperHalf(_mm512_castps_si512(a.v));
-  const __mmask16 large =
-      _mm512_cmp_ps_mask(_mm512_abs_ps(a.v), _mm512_set1_ps(kLeastBf16), _CMP_GE_OQ);
-  return {_mm512_castsi512_ps(_mm512_maskz_and_epi32(large, up, _mm512_set1_epi32(-65536)))};
-}
 PLATEN_INLINE void StoreBf16(F32x16 a, uint16_t* p) {
   const __m512i bits = _mm512_castps_si512(a.v);
   const __mmask16 nan = _mm512_cmp_ps_mask(a.v, a.v, _CMP_UNORD_Q);
@@ -154,6 +148,9 @@ constexpr int kMaddRows = 12;  // 24 accumulators of 32 registers
 PLATEN_INLINE WideInt WidenWeights(const uint8_t* p) {
   return _mm512_cvtepu8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
 }
+PLATEN_INLINE WideInt WidenSigned(const int8_t* p) {
+  return _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+}
 PLATEN_INLINE WideInt BroadcastFour(int64_t four) { return _mm512_set1_epi64(four); }
 // acc += sums of pairs of w * a. In assembly, as on AVX2.
 PLATEN_INLINE void DotPairs(WideInt& acc, WideInt w, WideInt a) {
@@ -170,6 +167,59 @@ PLATEN_INLINE void AddColumns(WideInt first, WideInt second, int32_t* out) {
   const __m512i sums =
       _mm512_inserti64x4(_mm512_castsi256_si512(columns(first)), columns(second), 1);
   _mm512_store_si512(out, _mm512_add_epi32(_mm512_load_si512(out), sums));
+}
+
+// --------------------------------------------------------------------------- exact attention
+
+// -1 in the lanes with that bit.
+template <int kBit>
+PLATEN_INLINE __m512 MinusWhere() {
+  constexpr auto kLanesWith = static_cast<__mmask16>(kBit == 1   ? 0xAAAA
+                                                     : kBit == 2 ? 0xCCCC
+                                                     : kBit == 4 ? 0xF0F0
+                                                                 : 0xFF00);
+  return _mm512_mask_blend_ps(kLanesWith, _mm512_set1_ps(1.0F), _mm512_set1_ps(-1.0F));
+}
+template <int kDistance>
+PLATEN_INLINE F32x16 Butterfly(F32x16 a) {
+  __m512 other;
+  if constexpr (kDistance == 1) other = _mm512_permute_ps(a.v, 0xB1);
+  if constexpr (kDistance == 2) other = _mm512_permute_ps(a.v, 0x4E);
+  if constexpr (kDistance == 4) other = _mm512_shuffle_f32x4(a.v, a.v, 0xB1);
+  if constexpr (kDistance == 8) other = _mm512_shuffle_f32x4(a.v, a.v, 0x4E);
+  return {_mm512_fmadd_ps(a.v, MinusWhere<kDistance>(), other)};  // that product is exact
+}
+PLATEN_INLINE void StoreInt8Columns(const F32x16 (&a)[4], int8_t* p) {
+  const auto byte = [](F32x16 x) {
+    return _mm512_and_si512(_mm512_cvtps_epi32(x.v), _mm512_set1_epi32(255));
+  };
+  const __m512i low = _mm512_or_si512(byte(a[0]), _mm512_slli_epi32(byte(a[1]), 8));
+  const __m512i high =
+      _mm512_or_si512(_mm512_slli_epi32(byte(a[2]), 16), _mm512_slli_epi32(byte(a[3]), 24));
+  _mm512_storeu_si512(p, _mm512_or_si512(low, high));
+}
+PLATEN_INLINE F32x16 Fraction(F32x16 x) { return Sub(x, Round(x)); }
+PLATEN_INLINE F32x16 ScaleDown(F32x16 p, F32x16 x) { return {_mm512_scalef_ps(p.v, Round(x).v)}; }
+
+using ExactSums = __m512i;
+PLATEN_INLINE ExactSums NoSums() { return _mm512_setzero_si512(); }
+PLATEN_INLINE int32_t Total(ExactSums sums) { return _mm512_reduce_add_epi32(sums); }
+// Words (e + 64) >> 7 of 32 values e; their order is that of _mm512_packs_epi32.
+PLATEN_INLINE __m512i ProbabilityWords(__m512 a, __m512 b, ExactSums& sums) {
+  const __m512i e = _mm512_packs_epi32(_mm512_cvtps_epi32(a), _mm512_cvtps_epi32(b));
+  const __m512i one = _mm512_set1_epi16(1);
+#if defined(__AVX512VNNI__)
+  sums = _mm512_dpwssd_epi32(sums, e, one);
+#else
+  sums = _mm512_add_epi32(sums, _mm512_madd_epi16(e, one));
+#endif
+  return _mm512_mulhrs_epi16(e, _mm512_set1_epi16(256));
+}
+PLATEN_INLINE void StoreProbabilities(const F32x16 (&a)[4], ExactSums& sums, uint8_t* p) {
+  const __m512i low = ProbabilityWords(a[0].v, a[1].v, sums);
+  const __m512i high = ProbabilityWords(a[2].v, a[3].v, sums);
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  _mm512_storeu_si512(p, _mm512_permutexvar_epi32(order, _mm512_packus_epi16(low, high)));
 }
 
 }  // namespace platen::PLATEN_ISA

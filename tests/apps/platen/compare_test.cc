@@ -72,12 +72,12 @@ TEST(CompareTest, AModelIsEqualToItself) {
 }
 
 TEST(CompareTest, TwoKindsOfAttentionAreCompared) {
-  const ProgramResult result = Compare({kPage, "--vision-attention", "f32,bf16-dot", "--json"});
+  const ProgramResult result = Compare({kPage, "--attention", "f32,int8", "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const Json report = Json::parse(result.out);
   EXPECT_EQ(report["a"]["precision"], report["b"]["precision"]);
-  EXPECT_EQ(report["a"]["vision_attention"], "f32");
-  EXPECT_EQ(report["b"]["vision_attention"], "bf16-dot");
+  EXPECT_EQ(report["a"]["attention"], "f32");
+  EXPECT_EQ(report["b"]["attention"], "int8");
   EXPECT_GT(report["summary"]["logits"]["largest_difference"], 0.0);
 }
 
@@ -186,8 +186,8 @@ TEST(CompareTest, WhatMakesNoSenseIsRefusedWithAReason) {
       {{kPage, "--precision", "f32"}, "both sides would be the same"},
       {{kPage, "--precision", "int8,f32,auto"}, "one name or two"},
       {{kPage, "--precision", "int4"}, "is not one of"},
-      {{kPage, "--vision-attention", "f32,bf16-dot,bf16"}, "one name or two"},
-      {{kPage, "--precision", "f32", "--vision-attention", "bf16"}, "both sides would be the same"},
+      {{kPage, "--attention", "f32,int8,auto"}, "one name or two"},
+      {{kPage, "--precision", "f32", "--attention", "int8"}, "both sides would be the same"},
       {{kPage, "--fail-above", "-1"}, "outside"},
       {{kPage, "--choose-groups", "--with", kMini}, "leave --with and --precision out"},
       {{kPage, "--choose-groups", "--precision", "f32,int8"}, "leave --with and --precision out"},

@@ -79,10 +79,20 @@ TEST(UsageTest, WhatOthersCallThreadsAndVerboseIsUnderstood) {
 }
 
 TEST(UsageTest, TheFormerNameOfAnOptionIsUnderstoodWithANotice) {
-  const ProgramResult result = RunProgram({"ocr", "/nowhere", "--attention", "bf16"});
+  const ProgramResult result = RunProgram({"ocr", "/nowhere", "--vision-attention", "f32"});
   EXPECT_EQ(result.err,
-            "warning: --attention is called --vision-attention; the next release will not know "
-            "--attention any more\nerror: /nowhere: no such file or folder\n");
+            "warning: --vision-attention is called --attention; the next release will not know "
+            "--vision-attention any more\nerror: /nowhere: no such file or folder\n");
+}
+
+TEST(UsageTest, AFormerChoiceIsRefusedWithWhatToTakeInstead) {
+  for (const char* former : {"bf16", "bf16-dot"}) {
+    const ProgramResult result = RunProgram({"ocr", "/nowhere", "--attention", former});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_TRUE(Contains(result.err, "--attention: \"" + std::string(former) +
+                                         "\" is no more; take \"int8\" instead"))
+        << result.err;
+  }
 }
 
 TEST(UsageTest, TheOverviewGroupsEveryCommand) {
@@ -257,7 +267,7 @@ TEST(DoctorTest, NamesWhatWillBeUsed) {
   const ProgramResult result = RunProgram({"doctor"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   for (const char* row : {"cpu", "kernels", "threads", "memory", "oneTBB", "PDF", "model",
-                          "int8 peak", "f32 peak", "bf16 peak", "memory read"}) {
+                          "int8 peak", "f32 peak", "memory read"}) {
     EXPECT_TRUE(Contains(result.out, row)) << row;
   }
   EXPECT_EQ(RunProgram({"doctor", "--model", "/nowhere"}).exit_code, 3);

@@ -31,7 +31,7 @@ OptionTable WithBenchOptions(OptionTable own, const BenchDefaults& defaults) {
 
 OptionTable WithModelOptions(const OptionTable& own) {
   const std::string group = "Options";
-  OptionTable table = {ModelOption(group),  PrecisionOption(group), VisionAttentionOption(group),
+  OptionTable table = {ModelOption(group),  PrecisionOption(group), AttentionOption(group),
                        PackedOption(group), PackedDirOption(group), DraftHeadOption(group)};
   table.insert(table.end(), own.begin(), own.end());
   return table;
@@ -49,7 +49,7 @@ nlohmann::ordered_json BenchConditions(const Settings& settings, const Model* mo
   if (model != nullptr) {
     json["model"] = model->snapshot().dir;
     json["precision"] = PrecisionName(model->precision());
-    json["attention"] = VisionAttentionName(model->vision_attention());
+    json["attention"] = VisionAttentionName(model->attention());
   }
   return json;
 }
@@ -63,10 +63,6 @@ nlohmann::ordered_json ToJson(const bench::Peaks& peaks) {
                                  {"int8_gops", peaks.int8_gops},
                                  {"f32_instruction", peaks.f32_instruction},
                                  {"f32_gflops", peaks.f32_gflops}};
-  if (!peaks.bf16_instruction.empty()) {
-    json["bf16_instruction"] = peaks.bf16_instruction;
-    json["bf16_gflops"] = peaks.bf16_gflops;
-  }
   json["dram_gbytes_per_s"] = peaks.dram_gbytes_per_s;
   return json;
 }

@@ -121,7 +121,7 @@ Report Summarise(const std::vector<PageRun>& runs, const PageWorkload& workload,
   for (const PageRun& run : runs) peaks.push_back(run.peaks);
   report.peaks = bench::MedianOf(peaks);
   report.limit = LimitOfPage(bench::CountsOf(model.architecture()), shape, report.steps,
-                             report.peaks, model.precision(), model.vision_attention());
+                             report.peaks, model.precision(), model.attention());
   return report;
 }
 

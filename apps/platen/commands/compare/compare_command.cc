@@ -33,7 +33,7 @@ CommandHelp Help() {
       "\n"
       "  platen compare scans                          what int8 changes\n"
       "  platen compare scans --with other-model       two models\n"
-      "  platen compare scans --vision-attention f32,bf16-dot\n"
+      "  platen compare scans --attention f32,int8\n"
       "  platen compare scans --fail-above 0.5         as a test: exit code 1 above 0.5 %\n"
       "  platen compare scans --choose-groups          group sizes of the int8 weights for these "
       "pages\n",

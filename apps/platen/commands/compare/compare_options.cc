@@ -33,15 +33,17 @@ void AddSides(OptionTable& table) {
                            "counts for both. auto is f32,int8, and with --with or two kinds of "
                            "attention what platen ocr would take.",
                    .choices = {"auto", "f32", "int8"}});
-  const OptionSpec attention = VisionAttentionOption(group);
+  const OptionSpec attention = AttentionOption(group);
   table.push_back({.name = attention.name,
                    .type = Type::kChoiceList,
                    .default_value = attention.default_value,
                    .value_name = "LIST",
                    .group = group,
-                   .help = "Products of the image encoder's attention, of the first and the second "
-                           "side, e.g. f32,bf16-dot; one name counts for both.",
+                   .help = "Arithmetic of the image encoder's attention, of the first and the "
+                           "second side, e.g. f32,int8; one name counts for both. auto follows "
+                           "the precision of each side.",
                    .choices = attention.choices,
+                   .former_choices = attention.former_choices,
                    .former_names = attention.former_names});
 }
 
@@ -135,9 +137,7 @@ CompareSides SidesFrom(const Settings& settings) {
   }
   sides.a.model = LocateModel(settings.Text("model"));
   sides.b.model = two_models ? settings.Text("with") : sides.a.model;
-  const TwoNames attention = NamesFrom(settings, "vision-attention");
-  sides.a.attention = VisionAttentionNamed(attention.a);
-  sides.b.attention = VisionAttentionNamed(attention.b);
+  const TwoNames attention = NamesFrom(settings, "attention");
   const bool two_attentions = attention.a != attention.b;
   const TwoNames precision = NamesFrom(settings, "precision");
   if (settings.List("precision") == std::vector<std::string>{"auto"} && !two_models &&
@@ -147,9 +147,12 @@ CompareSides SidesFrom(const Settings& settings) {
     sides.a.precision = PrecisionNamed(precision.a);
     sides.b.precision = PrecisionNamed(precision.b);
   }
-  if (!two_models && !two_attentions && sides.a.precision == sides.b.precision) {
+  sides.a.attention = AttentionNamed(attention.a, sides.a.precision);
+  sides.b.attention = AttentionNamed(attention.b, sides.b.precision);
+  if (!two_models && sides.a.attention == sides.b.attention &&
+      sides.a.precision == sides.b.precision) {
     throw Error(ErrorKind::kUsage, {"", "--precision"},
-                "both sides would be the same: name two, e.g. f32,int8, two of --vision-attention, "
+                "both sides would be the same: name two, e.g. f32,int8, two of --attention, "
                 "or a second model --with");
   }
   return sides;

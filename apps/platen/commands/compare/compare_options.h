@@ -17,7 +17,7 @@ struct CompareSide {
   VisionAttention attention = VisionAttention::kF32;
 };
 
-// A and B as --model, --with, --precision and --vision-attention name them. Throws Error(kUsage) if
+// A and B as --model, --with, --precision and --attention name them. Throws Error(kUsage) if
 // both are the same.
 struct CompareSides {
   CompareSide a, b;

@@ -35,7 +35,7 @@ std::string Shortened(const PageComparison& page) {
 
 std::string SideText(const char* letter, const SideReport& side) {
   const std::string attention =
-      side.vision_attention == "f32" ? "" : ", attention " + side.vision_attention;
+      side.attention == side.precision ? "" : ", attention " + side.attention;
   return fmt::format(
       "  {}  {:5} {}{}\n     loaded in {:.1f} s, weights {}; read in {:.2f} s, "
       "{:.2f} core-seconds\n",
@@ -73,7 +73,7 @@ std::string LogitText(const ComparisonSummary& all) {
 Json ToJson(const SideReport& side) {
   return {{"model", ToValidUtf8(side.model)},
           {"precision", side.precision},
-          {"vision_attention", side.vision_attention},
+          {"attention", side.attention},
           {"weight_bytes", side.weight_bytes},
           {"load_s", side.load_s},
           {"wall_s", side.wall_s},

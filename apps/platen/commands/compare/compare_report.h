@@ -12,7 +12,7 @@ namespace platen {
 struct SideReport {
   std::string model;  // folder
   std::string precision;
-  std::string vision_attention;
+  std::string attention;
   int64_t weight_bytes = 0;  // packed
   double load_s = 0;
   double wall_s = 0;  // reading the pages; layout and decoding of files not included

@@ -42,7 +42,7 @@ Side LoadSide(const Settings& settings, const CompareSide& chosen, const Quantiz
   side.reader = std::make_unique<PageReader>(*side.model, ReaderOptions(settings, *side.model));
   side.report.model = chosen.model;
   side.report.precision = PrecisionName(chosen.precision);
-  side.report.vision_attention = VisionAttentionName(chosen.attention);
+  side.report.attention = VisionAttentionName(chosen.attention);
   side.report.weight_bytes = side.model->modules().PackedBytes();
   side.report.load_s = SecondsSince(start_ns);
   return side;

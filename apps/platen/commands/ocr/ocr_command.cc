@@ -145,7 +145,7 @@ ResultSettings SettingsOfResults(const Settings& settings, const LoadedModel& lo
       {{"model", loaded.id},
        {"granularity", GranularityName(read.granularity.value_or(reading.granularity))},
        {"precision", PrecisionName(loaded.model->precision())},
-       {"vision-attention", VisionAttentionName(loaded.model->vision_attention())}});
+       {"attention", VisionAttentionName(loaded.model->attention())}});
 }
 
 RunOptions MakeRunOptions(const Settings& settings, const LoadedModel& loaded,

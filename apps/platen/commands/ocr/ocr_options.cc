@@ -246,7 +246,7 @@ void AddModel(OptionTable& table) {
   table.push_back(PrecisionOption(group));
   table.push_back(PackedOption(group));
   table.push_back(PackedDirOption(group));
-  table.push_back(VisionAttentionOption(group));
+  table.push_back(AttentionOption(group));
 }
 
 void AddResources(OptionTable& table) {

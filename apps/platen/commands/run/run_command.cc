@@ -63,8 +63,8 @@ const OptionTable& RunOptionTable() {
       made.push_back(OptionFrom(OcrOptions(), name, "Where a line says nothing"));
     }
     for (const char* name :
-         {"model", "precision", "packed", "packed-dir", "vision-attention", "draft-length",
-          "drafters", "draft-policy", "draft-head", "draft-vocabulary"}) {
+         {"model", "precision", "packed", "packed-dir", "attention", "draft-length", "drafters",
+          "draft-policy", "draft-head", "draft-vocabulary"}) {
       made.push_back(OptionFrom(OcrOptions(), name, "Model and decoding"));
     }
     for (const char* name : {"max-pixels"}) {
@@ -117,7 +117,7 @@ class Run {
     defaults_.max_pixels = settings.Integer("max-pixels");
     const std::string settings_text =
         fmt::format("{} {} {} {} {} {} {} {} {}", PLATEN_VERSION, ModelId(model),
-                    PrecisionName(model.precision()), VisionAttentionName(model.vision_attention()),
+                    PrecisionName(model.precision()), VisionAttentionName(model.attention()),
                     settings.Text("temperature"), settings.Text("top-k"), settings.Text("top-p"),
                     settings.Text("repetition-penalty"), settings.Text("max-new-tokens"));
     fingerprint_ = settings_text + " " + settings.Text("seed") + " " + settings.Text("acceptance");

@@ -38,7 +38,10 @@ TEST(ResultSettings, AreThoseOfTheFirstVersion) {
                                    {"max_pixels", "200000000"},
                                    {"composite_alpha", "false"}};
   EXPECT_EQ(ResultSettingsOf(OcrOptions(), settings,
-                             {{"model", "an id"}, {"granularity", "line"}, {"precision", "int8"}}),
+                             {{"model", "an id"},
+                              {"granularity", "line"},
+                              {"precision", "int8"},
+                              {"attention", "f32"}}),
             expected);
 }
 
