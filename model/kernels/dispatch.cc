@@ -48,7 +48,7 @@ const KernelTable& Avx512Vnni() {
 }
 const KernelTable& Amx() {
   static const KernelTable table =
-      With(kAvx512Kernels, "amx", kAmxSchedules, AttentionInt8Avx512Vnni);
+      With(kAvx512Kernels, "amx", kAmxSchedules, AttentionInt8Amx);
   return table;
 }
 

@@ -28,6 +28,9 @@ extern const GemmSchedules kAmxSchedules;
 
 // x86/avx512_vnni_attention.cc: AVX512_VNNI.
 void AttentionInt8Avx512Vnni(const AttentionInt8Job& job);
+
+// x86/amx_attention.cc: AVX512_VNNI, AMX_INT8, permission.
+void AttentionInt8Amx(const AttentionInt8Job& job);
 #endif
 
 }  // namespace platen
