@@ -4,8 +4,8 @@
 #include <cassert>
 #include <cmath>
 
-#include "stages/layout/classical/disjoint_sets.h"
-#include "stages/layout/classical/strip_index.h"
+#include "stages/layout/disjoint_sets.h"
+#include "stages/layout/strip_index.h"
 
 namespace platen::layout {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <numbers>
 
-#include "stages/layout/classical/strip_index.h"
+#include "stages/layout/strip_index.h"
 
 namespace platen::layout {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "stages/layout/classical/disjoint_sets.h"
-#include "stages/layout/classical/strip_index.h"
+#include "stages/layout/disjoint_sets.h"
+#include "stages/layout/strip_index.h"
 
 namespace platen::layout {
 namespace {

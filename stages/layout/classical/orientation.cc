@@ -9,7 +9,7 @@
 #include "stages/layout/classical/letter_height.h"
 #include "stages/layout/classical/quads.h"
 #include "stages/layout/classical/skew.h"
-#include "stages/layout/classical/strip_index.h"
+#include "stages/layout/strip_index.h"
 
 namespace platen::layout {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "stages/layout/classical/chain.h"
-#include "stages/layout/classical/strip_index.h"
+#include "stages/layout/strip_index.h"
 
 namespace platen::layout {
 namespace {

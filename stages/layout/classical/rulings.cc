@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <opencv2/imgproc.hpp>
 
-#include "stages/layout/classical/disjoint_sets.h"
+#include "stages/layout/disjoint_sets.h"
 
 namespace platen::layout {
 namespace {

@@ -1,4 +1,4 @@
-#include "stages/layout/classical/strip_index.h"
+#include "stages/layout/strip_index.h"
 
 #include <algorithm>
 #include <cmath>
