@@ -18,6 +18,7 @@
 
 #include "model/support/error.h"
 #include "stages/layout/crops.h"
+#include "stages/layout/scale_image.h"
 #include "stages/readers/document_reader.h"
 
 namespace platen {
@@ -128,7 +129,8 @@ int Run(const Options& options) {
   for (const std::string& file : options.files) {
     const auto reader = DocumentReader::Open(file, {});
     for (int i = 0; i < reader->num_pages(); ++i) {
-      const PageImage page = reader->ReadPage(i);
+      PageImage page = reader->ReadPage(i);
+      MakePixelsSquare(page.image, page.dpi_x, page.dpi_y);
       std::cout << MeasurePage(*detector, file, i, page.image, options).dump() << "\n";
     }
   }

@@ -8,6 +8,7 @@
 #include "stages/crop_request.h"
 #include "stages/doubts.h"
 #include "stages/layout/ink.h"
+#include "stages/layout/scale_image.h"
 
 namespace platen {
 namespace {
@@ -65,6 +66,7 @@ void PageStages::DecodeImage(PageSlot& page) {
   const StageSpan span(telemetry_, Stage::kDecodeImage, page.index, PageLabel(page));
   page.error = Attempt([&] {
     PageImage read = page.job.document->reader->ReadPage(page.job.page - 1);
+    MakePixelsSquare(read.image, read.dpi_x, read.dpi_y);
     page.image = std::move(read.image);
     page.geometry.dpi_x = read.dpi_x;
     page.geometry.dpi_y = read.dpi_y;

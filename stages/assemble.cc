@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <span>
 #include <utility>
 
+#include "stages/formats/table_text.h"
+#include "stages/kinds.h"
 #include "stages/words.h"
 
 namespace platen {
@@ -152,7 +155,11 @@ LineResult AssembleLine(const PageLayout& layout, std::span<const CropReading> p
   const LayoutLine* origin = LineOf(layout, pieces.front());
   line.quad = ToResult(origin != nullptr ? origin->quad : pieces.front().origin.quad);
   line.box = BoundsOf(line.quad);
-  if (origin != nullptr) line.baseline = BaselineOf(*origin);
+  if (origin != nullptr) {
+    line.baseline = BaselineOf(*origin);
+    line.x_height = static_cast<double>(origin->letter_height);
+    line.weight = static_cast<double>(origin->weight);
+  }
   for (const CropReading& piece : pieces) {
     Text text = TextOf(piece);
     text.text = OnOneLine(std::move(text.text));
@@ -174,20 +181,45 @@ void FinishRegion(RegionResult& region) {
   }
 }
 
+// `place`: by the layout's line, its index among those of the result; absent: no crop was made of
+// it.
+TableResult TableOf(const TableLayout& layout, const std::map<int, int>& place) {
+  TableResult table = {layout.rows, layout.columns, {}};
+  for (const TableCell& cell : layout.cells) {
+    CellResult out = {cell.row, cell.column, cell.row_span, cell.column_span, ToResult(cell.quad),
+                      {},       {}};
+    out.box = BoundsOf(out.quad);
+    for (const int line : cell.lines) {
+      if (const auto found = place.find(line); found != place.end()) {
+        out.lines.push_back(found->second);
+      }
+    }
+    table.cells.push_back(std::move(out));
+  }
+  return table;
+}
+
 void AddLines(const PageLayout& layout, std::span<const CropReading> readings,
               RegionResult& region) {
+  const LayoutRegion* origin = RegionOf(layout, readings.front());
+  std::map<int, int> place;
   while (!readings.empty()) {
     const int line_index = readings.front().origin.line;
     size_t pieces = 1;
     while (pieces < readings.size() && readings[pieces].origin.line == line_index) ++pieces;
     LineResult line = AssembleLine(layout, readings.first(pieces));
     readings = readings.subspan(pieces);
+    place[line_index] = static_cast<int>(region.lines.size());
     region.box = region.lines.empty() ? line.box : Union(region.box, line.box);
     JoinText(region.text, line.text, '\n');
     Merge(region.confidence, line.confidence);
     AddMissing(region.warnings, line.warnings);
     MergeFinish(region.finish, line.finish);
     region.lines.push_back(std::move(line));
+  }
+  if (origin != nullptr && origin->table) {
+    region.table = TableOf(*origin->table, place);
+    region.text = TableText(region);
   }
   FinishRegion(region);
 }
@@ -227,6 +259,7 @@ PageResult AssemblePage(const PageGeometry& geometry, const std::vector<CropRead
   page.dpi_y = geometry.dpi_y;
   page.rotation = geometry.layout.rotation;
   page.skew_degrees = static_cast<double>(geometry.layout.skew_degrees);
+  page.x_height = static_cast<double>(geometry.layout.letter_height);
   int next_region = 0;
   const auto add_unread = [&](int end) {
     for (; next_region < end; ++next_region) {
@@ -250,6 +283,7 @@ PageResult AssemblePage(const PageGeometry& geometry, const std::vector<CropRead
     rest = rest.subspan(count);
   }
   add_unread(static_cast<int>(geometry.layout.regions.size()));
+  AssignKinds(page);
   return page;
 }
 

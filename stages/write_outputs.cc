@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "stages/formats/document_writer.h"
+#include "stages/kinds.h"
 
 namespace platen {
 
@@ -12,13 +13,19 @@ std::vector<WrittenFile> WriteDocument(const Folder& root, const std::string& st
                                        const Folder& temporary) {
   const auto [parent, base] = SplitPath(stem);
   const Folder folder = root.Below(parent, Folder::Missing::kCreate);
+  RunningHeads heads;
+  for (int i = 0; i < pages.count; ++i) heads.Look(pages.page(i));
   std::vector<WrittenFile> written;
   for (const std::string& format : formats) {
     const std::string name = base + "." + format;
     const std::unique_ptr<DocumentWriter> writer = MakeDocumentWriter(format);
     AtomicFile file(temporary, "document." + format, folder, name);
     file.Append(writer->Begin(info));
-    for (int i = 0; i < pages.count; ++i) file.Append(writer->Page(pages.page(i)));
+    for (int i = 0; i < pages.count; ++i) {
+      PageResult page = pages.page(i);
+      heads.Mark(i, page);
+      file.Append(writer->Page(page));
+    }
     file.Append(writer->End());
     file.Commit();
     written.push_back({folder.PathOf(name), file.bytes_appended()});

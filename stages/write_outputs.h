@@ -19,7 +19,8 @@ struct WrittenFile {
   int64_t bytes = 0;
 };
 
-// Pages of one document in order; called once per index by each format, so it should be cheap.
+// Pages of one document in order; called once per index, and once by each format, so it should be
+// cheap.
 struct DocumentPages {
   int count = 0;
   std::function<PageResult(int index)> page;

@@ -9,7 +9,8 @@ namespace platen {
 std::string JsonWriter::Begin(const DocumentInfo& info) {
   first_page_ = true;
   using Json = nlohmann::ordered_json;
-  std::string out = "{\n \"source\": " + Json(info.source).dump() + ",\n \"settings\": {";
+  std::string out =
+      "{\n \"schema\": 2,\n \"source\": " + Json(info.source).dump() + ",\n \"settings\": {";
   bool first = true;
   for (const auto& [key, value] : info.settings) {
     out += first ? "\n" : ",\n";

@@ -1,5 +1,6 @@
 #include "stages/formats/page_json.h"
 
+#include <algorithm>
 #include <climits>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -7,6 +8,7 @@
 
 #include "model/support/error.h"
 #include "model/support/utf8.h"
+#include "stages/formats/table_text.h"
 
 namespace platen {
 namespace {
@@ -83,16 +85,52 @@ Json ToJson(const std::vector<WordResult>& words) {
   return json;
 }
 
+// Words as readers of a document's .json want them: with their text.
+Json WordsOf(const LineResult& line) {
+  Json json = Json::array();
+  for (const WordResult& word : line.words) {
+    const std::string text = line.text.substr(static_cast<size_t>(word.begin),
+                                              static_cast<size_t>(word.end - word.begin));
+    json.push_back(Json{{"text", ToValidUtf8(text)},
+                        {"quad", ToJson(word.quad)},
+                        {"confidence", Probability(word.confidence)}});
+  }
+  return json;
+}
+
 Json ToJson(const LineResult& line, Detail detail) {
   Json json;
   json["quad"] = ToJson(line.quad);
   json["box"] = ToJson(line.box);
   AddReading(json, line);
-  if (detail == Detail::kDocument) return json;
+  if (detail == Detail::kDocument) {
+    if (!line.words.empty()) json["words"] = WordsOf(line);
+    return json;
+  }
   json["baseline"] = ToJson(line.baseline);
+  json["x_height"] = Pixels(line.x_height);
+  json["weight"] = Probability(line.weight);
   json["token_probabilities"] = ToJson(line.tokens);
   json["words"] = ToJson(line.words);
   return json;
+}
+
+Json TableToJson(const RegionResult& region, Detail detail) {
+  const TableResult& table = *region.table;
+  Json cells = Json::array();
+  for (const CellResult& cell : table.cells) {
+    cells.push_back(Json{{"row", cell.row},
+                         {"column", cell.column},
+                         {"row_span", cell.row_span},
+                         {"column_span", cell.column_span},
+                         {"quad", ToJson(cell.quad)},
+                         {"box", ToJson(cell.box)},
+                         {"lines", cell.lines}});
+    if (detail == Detail::kDocument) {
+      cells.back()["text"] = ToValidUtf8(CellText(region, cell));
+    }
+  }
+  return Json{{"rows", table.rows}, {"columns", table.columns}, {"cells", std::move(cells)}};
 }
 
 Json ToJson(const RegionResult& region, Detail detail) {
@@ -100,12 +138,13 @@ Json ToJson(const RegionResult& region, Detail detail) {
   json["label"] = RegionKindName(region.kind);
   json["box"] = ToJson(region.box);
   AddReading(json, region);
+  json["syntax"] = SyntaxName(region.syntax);
+  json["score"] = Probability(region.score);
   if (detail == Detail::kKept) {
-    json["syntax"] = SyntaxName(region.syntax);
     json["quad"] = ToJson(region.quad);
-    json["score"] = Probability(region.score);
     json["token_probabilities"] = ToJson(region.tokens);
   }
+  if (region.table) json["table"] = TableToJson(region, detail);
   json["lines"] = Json::array();
   for (const LineResult& line : region.lines) json["lines"].push_back(ToJson(line, detail));
   return json;
@@ -117,14 +156,47 @@ Json ToJson(const PageResult& page, Detail detail) {
   if (!page.error.empty()) json["error"] = ToValidUtf8(page.error);
   json["width"] = page.width;
   json["height"] = page.height;
-  if (detail == Detail::kKept) json["dpi"] = Json::array({Pixels(page.dpi_x), Pixels(page.dpi_y)});
+  json["dpi"] = Json::array({Pixels(page.dpi_x), Pixels(page.dpi_y)});
   json["rotation"] = page.rotation;
   json["skew_degrees"] = RoundTo(page.skew_degrees, 1000);
+  if (detail == Detail::kKept) json["x_height"] = Pixels(page.x_height);
   if (!page.warnings.empty()) json["warnings"] = ToJson(page.warnings);
   if (!page.doubts.empty()) json["doubts"] = ToJson(page.doubts);
   json["regions"] = Json::array();
   for (const RegionResult& region : page.regions) json["regions"].push_back(ToJson(region, detail));
   return json;
+}
+
+constexpr size_t kShortLine = 160;
+
+// Lists of numbers and short objects without lists of objects stand on one line.
+void Print(const Json& json, size_t indent, std::string& out) {
+  if (!json.is_structured() || json.empty()) {
+    out += json.dump();
+    return;
+  }
+  const bool nested = std::any_of(json.begin(), json.end(), [](const Json& item) {
+    return item.is_object() || (item.is_array() && !item.empty() && item.front().is_object());
+  });
+  if (!nested) {
+    const std::string line = json.dump();
+    if (json.is_array() || line.size() <= kShortLine) {
+      out += line;
+      return;
+    }
+  }
+  out += json.is_object() ? "{" : "[";
+  bool first = true;
+  for (const auto& [key, value] : json.items()) {
+    out += first ? "\n" : ",\n";
+    first = false;
+    out.append(indent + 1, ' ');
+    if (json.is_object()) out += Json(key).dump() + ": ";
+    Print(value, indent + 1, out);
+  }
+  out += '\n';
+  out.append(indent, ' ');
+  out += json.is_object() ? "}" : "]";
 }
 
 // Read from text that anybody may have written: a fraction or a number beyond int is refused.
@@ -198,6 +270,8 @@ LineResult LineFrom(const Json& json) {
   line.box = BoxFrom(json.at("box"));
   ReadReading(json, line);
   if (json.contains("baseline")) ReadPoints(json["baseline"], line.baseline);
+  line.x_height = json.value("x_height", 0.0);
+  line.weight = json.value("weight", 0.0);
   ReadTokens(json, line);
   if (!json.contains("words")) return line;
   for (const Json& word : json["words"]) line.words.push_back(WordFrom(word, line.text.size()));
@@ -215,6 +289,39 @@ TextSyntax SyntaxFrom(const Json& json) {
   throw Error(ErrorKind::kEnvironment, {"", "syntax"}, "is no syntax of text");
 }
 
+CellResult CellFrom(const Json& json, const TableResult& table, size_t lines) {
+  CellResult cell;
+  cell.row = IntFrom(json.at("row"), "row", 0);
+  cell.column = IntFrom(json.at("column"), "column", 0);
+  cell.row_span = IntFrom(json.at("row_span"), "row_span", 1);
+  cell.column_span = IntFrom(json.at("column_span"), "column_span", 1);
+  if (cell.row_span > table.rows - cell.row || cell.column_span > table.columns - cell.column) {
+    throw Error(ErrorKind::kEnvironment, {"", "table"}, "a cell lies beyond the table");
+  }
+  ReadPoints(json.at("quad"), cell.quad);
+  cell.box = BoxFrom(json.at("box"));
+  for (const Json& line : json.at("lines")) {
+    cell.lines.push_back(IntFrom(line, "table", 0));
+    if (static_cast<size_t>(cell.lines.back()) >= lines) {
+      throw Error(ErrorKind::kEnvironment, {"", "table"}, "a cell names a line that is not there");
+    }
+  }
+  return cell;
+}
+
+TableResult TableFrom(const Json& json, size_t lines) {
+  constexpr int kMostSide = 10'000;  // rows or columns, also of empty cells
+  TableResult table;
+  table.rows = IntFrom(json.at("rows"), "rows", 1);
+  table.columns = IntFrom(json.at("columns"), "columns", 1);
+  if (table.rows > kMostSide || table.columns > kMostSide) {
+    throw Error(ErrorKind::kEnvironment, {"", "table"},
+                "has more than " + std::to_string(kMostSide) + " rows or columns");
+  }
+  for (const Json& cell : json.at("cells")) table.cells.push_back(CellFrom(cell, table, lines));
+  return table;
+}
+
 RegionResult RegionFrom(const Json& json) {
   RegionResult region;
   region.kind = KindFrom(json.at("label"));
@@ -225,6 +332,7 @@ RegionResult RegionFrom(const Json& json) {
   if (json.contains("score")) region.score = json["score"].get<double>();
   ReadTokens(json, region);
   for (const Json& line : json.at("lines")) region.lines.push_back(LineFrom(line));
+  if (json.contains("table")) region.table = TableFrom(json["table"], region.lines.size());
   return region;
 }
 
@@ -249,6 +357,7 @@ PageResult PageFrom(const Json& json) {
   }
   page.rotation = IntFrom(json.at("rotation"), "rotation");
   page.skew_degrees = json.at("skew_degrees").get<double>();
+  page.x_height = json.value("x_height", 0.0);
   page.warnings = json.value("warnings", std::vector<std::string>{});
   if (json.contains("doubts")) {  // not by value(): copies of deep nesting exhaust the stack
     for (const Json& doubt : json["doubts"]) page.doubts.push_back(DoubtFrom(doubt));
@@ -262,13 +371,8 @@ PageResult PageFrom(const Json& json) {
 std::string PageToJson(const PageResult& page) { return ToJson(page, Detail::kKept).dump(); }
 
 std::string PageToPrettyJson(const PageResult& page, int indent) {
-  const std::string text = ToJson(page, Detail::kDocument).dump(1);
-  const std::string margin(static_cast<size_t>(indent), ' ');
-  std::string out = margin;
-  for (const char c : text) {
-    out += c;
-    if (c == '\n') out += margin;
-  }
+  std::string out(static_cast<size_t>(indent), ' ');
+  Print(ToJson(page, Detail::kDocument), static_cast<size_t>(indent), out);
   return out;
 }
 

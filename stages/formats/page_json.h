@@ -18,7 +18,8 @@ namespace platen {
 std::string PageToJson(const PageResult& page);
 
 // What a document's .json says of a page, indented for people, every line preceded by `indent`
-// spaces. Without tokens, words, baselines and resolution.
+// spaces. Without the tokens' probabilities and baselines. docs/schema/page-result.schema.json says
+// what is in it.
 std::string PageToPrettyJson(const PageResult& page, int indent);
 
 // Inverse of PageToJson. Throws Error(kEnvironment) if the text is not such an object.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,6 +52,8 @@ struct LineResult {
   std::array<ResultPoint, 4> quad = {};  // along the line: top-left, top-right, bottom-right, ...
   std::array<ResultPoint, 2> baseline = {};  // its ends; both the same point: not measured
   ResultBox box;
+  double x_height = 0;  // of its small letters, pixels; 0: like the page's
+  double weight = 0;    // ink in the boxes of its letters, 0..1; 0: not measured
   std::string text;
   Confidence confidence;
   std::vector<TokenResult> tokens;
@@ -58,6 +61,21 @@ struct LineResult {
   std::vector<std::string> warnings;
   std::string finish;  // why the text ends there; empty: nothing was generated
   std::string error;   // empty: read
+};
+
+// A cell of a table that was read line by line. Rows and columns count from 0.
+struct CellResult {
+  int row = 0, column = 0;
+  int row_span = 1, column_span = 1;
+  std::array<ResultPoint, 4> quad = {};  // its room on the page
+  ResultBox box;
+  std::vector<int> lines;  // indices into the region's lines
+};
+
+// Rows of cells, from the top left. Spans stay within the table and do not overlap.
+struct TableResult {
+  int rows = 0, columns = 0;
+  std::vector<CellResult> cells;
 };
 
 // A typed part of the page, in reading order. Read line by line, it has the lines' text joined by
@@ -73,6 +91,9 @@ struct RegionResult {
   Confidence confidence;
   std::vector<TokenResult> tokens;
   std::vector<LineResult> lines;
+  // How the lines stand: of a table, or of a region of text whose rows belong together (a form).
+  // Its text then has a row on each line, cells parted by tabs.
+  std::optional<TableResult> table;
   std::vector<std::string> warnings;
   std::string finish;  // likewise; of several crops the one that is furthest from "stop"
   std::string error;   // empty: read; else why (part of) the region is missing
@@ -101,6 +122,7 @@ struct PageResult {
   double dpi_y = 0;
   int rotation = 0;  // degrees the page was turned clockwise to be upright: 0 90 180 270
   double skew_degrees = 0;
+  double x_height = 0;  // of most text, pixels; 0: none was found
   std::vector<RegionResult> regions;
   std::vector<std::string> warnings;
   std::vector<Doubt> doubts;  // empty: nothing speaks against what was read; see stages/doubts.h

@@ -141,6 +141,7 @@ class Cropper {
                              along * scale.unit, down * scale.unit};
     const Piece text = {margin, margin + static_cast<int>(width)};
     cv::Mat strip = WarpCrop(pixels_, frame, {text.end + margin, height});
+    if (line.light_on_dark) cv::bitwise_not(strip, strip);
     const Tones tones = layout::MeasureTones(strip);
     Clean(line, scale, tones, strip);
     int part = 0;

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "model/families/region_kind.h"
@@ -32,6 +33,22 @@ struct LayoutLine {
   float letter_height = 0;     // x-height of this line's letters; 0: like the page's, or too few
   float ascent = 0;            // highest ink above the baseline; 0: not measured
   float descent = 0;           // lowest ink below the baseline
+  float weight = 0;            // ink in the boxes of its letters, 0..1; 0: not measured
+  bool light_on_dark = false;  // its print is lighter than its ground
+};
+
+// A cell of a table. Rows and columns count from 0.
+struct TableCell {
+  int row = 0, column = 0;
+  int row_span = 1, column_span = 1;
+  std::array<PointF, 4> quad;  // its room on the page
+  std::vector<int> lines;      // indices into the region's lines, in reading order
+};
+
+// Rows of cells. Spans do not overlap and stay within the table; each line is in one cell.
+struct TableLayout {
+  int rows = 0, columns = 0;
+  std::vector<TableCell> cells;  // row by row
 };
 
 // Where a region's outline comes from.
@@ -49,6 +66,9 @@ struct LayoutRegion {
   float score = 1;                // the detector's confidence, 0..1
   bool read = true;               // false: it is kept in the results, without text
   std::vector<LayoutLine> lines;  // in reading order; none: only the region as a whole can be read
+  // How the lines stand: of a table, or, of a region of text, of a form whose labels and values
+  // belong together.
+  std::optional<TableLayout> table;
 };
 
 struct PageLayout {

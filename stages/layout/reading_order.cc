@@ -1,245 +1,145 @@
 #include "stages/layout/reading_order.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <numeric>
-#include <optional>
 #include <tuple>
 #include <utility>
 
 namespace platen::layout {
 namespace {
 
-// In letter heights unless said otherwise.
-constexpr double kChannel = 1.1;     // narrowest white channel between columns
-constexpr double kGroupGap = 7.0;    // bands further apart do not share columns
-constexpr double kTextLine = 11.0;   // lines of running text are wider than this
-constexpr double kTextShare = 0.4;   // ... and than this share of their column
-constexpr double kSameHeight = 0.5;  // lines of two columns that stand on the same height
-constexpr int kDeepest = 12;         // columns in columns
+// In letter heights.
+constexpr double kOverlap = 0.5;  // boxes that overlap by less stand beside each other
+constexpr double kOneLine = 3.5;  // no block of one line is higher
+// More blocks than this are no page of text; they are read from the top.
+constexpr size_t kMostBlocks = 600;
 
-using Indices = std::vector<int>;
-
-struct Interval {
-  double from, to;
-};
-
-using Intervals = std::vector<Interval>;
-
-// Lines that share heights on the page.
-struct Band {
-  double top, bottom;
-  Indices lines;
-};
-
-// Bands that share white channels.
-struct Group {
-  std::vector<Band> bands;
-  std::optional<Intervals> channels;  // nothing: no band has any
-};
-
-class Orderer {
+// Blocks in the order of reading, after Breuel, "High performance document layout analysis" (2003):
+// of two blocks, one above the other comes first; of two beside each other the left one, unless a
+// block between them in height spans both, as a headline does over columns.
+class BlockOrder {
  public:
-  Orderer(const std::vector<Box>& boxes, double xh) : boxes_(boxes), xh_(xh) {}
+  BlockOrder(const std::vector<Box>& blocks, double xh) : blocks_(blocks), xh_(xh) {
+    FindInsets();
+    FindOutermost(true);
+    FindOutermost(false);
+  }
 
-  Indices Order(const Indices& lines, int depth) const {
-    if (lines.size() <= 1) return lines;
-    Indices ordered;
-    for (const Group& group : Groups(lines)) {
-      Indices part;
-      if (group.channels) {
-        Indices all;
-        for (const Band& b : group.bands) all.insert(all.end(), b.lines.begin(), b.lines.end());
-        part = OrderColumns(all, depth);
-      } else {
-        part = RowByRow(group.bands);
-      }
-      ordered.insert(ordered.end(), part.begin(), part.end());
-    }
-    return ordered;
+  std::vector<int> Order() const {
+    std::vector<int> order(blocks_.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](int a, int b) {
+      return std::tuple(At(a).y0, At(a).x0, a) < std::tuple(At(b).y0, At(b).x0, b);
+    });
+    if (blocks_.size() > kMostBlocks) return order;
+    return Sorted(order);
   }
 
  private:
-  // Middle half of a line's height: ascenders and descenders of two lines may interlock.
-  Interval Core(int i) const {
-    const double quarter = 0.25 * boxes_[i].height();
-    return {boxes_[i].y0 + quarter, boxes_[i].y1 - quarter};
+  const Box& At(int i) const { return blocks_[static_cast<size_t>(i)]; }
+
+  bool OverX(const Box& a, const Box& b) const { return OverlapX(a, b) > kOverlap * xh_; }
+
+  // A block between two columns, each of which goes on above and below it, is read after them.
+  void FindInsets() {
+    after_.resize(blocks_.size());
+    if (blocks_.size() > kMostBlocks) return;
+    for (size_t c = 0; c < blocks_.size(); ++c) {
+      std::vector<int> around;
+      for (size_t a = 0; a < blocks_.size(); ++a) {
+        const bool holds = a != c && blocks_[a].y0 < blocks_[c].y0 - xh_ &&
+                           blocks_[a].y1 > blocks_[c].y1 + xh_ && OverX(blocks_[a], blocks_[c]);
+        if (holds) around.push_back(static_cast<int>(a));
+      }
+      if (around.size() >= 2) after_[c] = std::move(around);
+    }
   }
 
-  std::vector<Band> Bands(const Indices& lines) const {
-    Indices sorted = lines;
-    std::sort(sorted.begin(), sorted.end(), [&](int a, int b) {
-      return std::tuple(Core(a).from, boxes_[a].x0, a) < std::tuple(Core(b).from, boxes_[b].x0, b);
-    });
-    std::vector<Band> bands;
-    for (int i : sorted) {
-      const Interval core = Core(i);
-      if (!bands.empty() && core.from < bands.back().bottom) {
-        bands.back().lines.push_back(i);
-        bands.back().bottom = std::max(bands.back().bottom, core.to);
-      } else {
-        bands.push_back({core.from, core.to, {i}});
+  // Heads and feet of one line each, from the edge of the page inwards: they are read first or
+  // last, whichever column they stand over or under.
+  void FindOutermost(bool top) {
+    outermost_.resize(blocks_.size(), 0);
+    std::vector<int> from_edge(blocks_.size());
+    std::iota(from_edge.begin(), from_edge.end(), 0);
+    const auto edge = [&](int i) { return top ? At(i).y0 : -At(i).y1; };
+    std::sort(from_edge.begin(), from_edge.end(),
+              [&](int a, int b) { return std::tuple(edge(a), a) < std::tuple(edge(b), b); });
+    for (size_t k = 0; k + 1 < from_edge.size(); ++k) {
+      const Box &box = At(from_edge[k]), &next = At(from_edge[k + 1]);
+      const double gap = top ? next.y0 - box.y1 : box.y0 - next.y1;
+      if (box.height() > kOneLine * xh_ || gap < xh_) return;
+      // All others begin behind the next one; none reaches back over this one.
+      outermost_[static_cast<size_t>(from_edge[k])] = top ? -1 : 1;
+    }
+  }
+
+  bool IsInset(int i) const { return !after_[static_cast<size_t>(i)].empty(); }
+
+  bool SpannedBetween(const Box& a, const Box& b) const {
+    const double top = std::min(a.y1, b.y1), bottom = std::max(a.y0, b.y0);
+    for (size_t c = 0; c < blocks_.size(); ++c) {
+      const Box& box = blocks_[c];
+      if (&box == &a || &box == &b || IsInset(static_cast<int>(c))) continue;
+      const double middle = box.center_y();
+      if (middle > top && middle < bottom && OverX(box, a) && OverX(box, b)) return true;
+    }
+    return false;
+  }
+
+  bool Before(int i, int j) const {
+    const Box &a = At(i), &b = At(j);
+    const int rank_a = outermost_[static_cast<size_t>(i)];
+    const int rank_b = outermost_[static_cast<size_t>(j)];
+    if (rank_a != 0 || rank_b != 0) {
+      return rank_a != rank_b ? rank_a < rank_b : a.center_y() < b.center_y();
+    }
+    if (IsInset(j)) {
+      const std::vector<int>& around = after_[static_cast<size_t>(j)];
+      if (std::find(around.begin(), around.end(), i) != around.end()) return true;
+    }
+    if (IsInset(i)) {
+      const std::vector<int>& around = after_[static_cast<size_t>(i)];
+      if (std::find(around.begin(), around.end(), j) != around.end()) return false;
+    }
+    if (OverX(a, b)) return a.center_y() < b.center_y() || (a.center_y() == b.center_y() && i < j);
+    return a.center_x() < b.center_x() && !SpannedBetween(a, b);
+  }
+
+  // Of the blocks that no other comes before, the first of `from_top` is next; where they go round
+  // in a circle, the first of all.
+  std::vector<int> Sorted(const std::vector<int>& from_top) const {
+    const size_t n = blocks_.size();
+    std::vector<std::vector<int>> next(n);
+    std::vector<int> waits(n, 0);
+    for (int i : from_top) {
+      for (int j : from_top) {
+        if (i == j || !Before(i, j)) continue;
+        next[static_cast<size_t>(i)].push_back(j);
+        ++waits[static_cast<size_t>(j)];
       }
     }
-    return bands;
-  }
-
-  Indices RowByRow(const std::vector<Band>& bands) const {
-    Indices ordered;
-    for (const Band& band : bands) {
-      Indices row = band.lines;
-      std::sort(row.begin(), row.end(), [&](int a, int b) {
-        return std::tuple(boxes_[a].x0, boxes_[a].y0, a) <
-               std::tuple(boxes_[b].x0, boxes_[b].y0, b);
-      });
-      ordered.insert(ordered.end(), row.begin(), row.end());
+    std::vector<int> left = from_top, order;
+    while (!left.empty()) {
+      auto first = std::find_if(left.begin(), left.end(),
+                                [&](int i) { return waits[static_cast<size_t>(i)] == 0; });
+      if (first == left.end()) first = left.begin();
+      order.push_back(*first);
+      for (int j : next[static_cast<size_t>(*first)]) --waits[static_cast<size_t>(j)];
+      left.erase(first);
     }
-    return ordered;
+    return order;
   }
 
-  Interval Extent(const Indices& lines) const {
-    Interval extent = {boxes_[lines[0]].x0, boxes_[lines[0]].x1};
-    for (int i : lines) {
-      extent.from = std::min(extent.from, boxes_[i].x0);
-      extent.to = std::max(extent.to, boxes_[i].x1);
-    }
-    return extent;
-  }
-
-  // White channels between the lines, from left to right.
-  Intervals Channels(const Indices& lines) const {
-    std::vector<std::pair<double, double>> spans;
-    for (int i : lines) spans.emplace_back(boxes_[i].x0, boxes_[i].x1);
-    std::sort(spans.begin(), spans.end());
-    Intervals channels;
-    double end = spans.front().second;
-    for (const auto& [from, to] : spans) {
-      if (from - end >= kChannel * xh_) channels.push_back({end, from});
-      end = std::max(end, to);
-    }
-    return channels;
-  }
-
-  Intervals Common(const Intervals& a, const Intervals& b) const {
-    Intervals common;
-    for (const Interval& p : a) {
-      for (const Interval& q : b) {
-        const Interval both = {std::max(p.from, q.from), std::min(p.to, q.to)};
-        if (both.to - both.from >= kChannel * xh_) common.push_back(both);
-      }
-    }
-    return common;
-  }
-
-  // What a band leaves free: its own channels and everything beside it.
-  Intervals FreeOf(const Band& band, const Intervals& own) const {
-    constexpr double kFar = std::numeric_limits<float>::max();
-    const Interval extent = Extent(band.lines);
-    Intervals free = own;
-    free.push_back({-kFar, extent.from});
-    free.push_back({extent.to, kFar});
-    return free;
-  }
-
-  // A band joins the group above it while it leaves at least one of the group's channels free; a
-  // headline or a wide line ends a group of columns.
-  std::vector<Group> Groups(const Indices& lines) const {
-    std::vector<Group> groups;
-    double last_bottom = 0;
-    for (Band& band : Bands(lines)) {
-      const Intervals own = Channels(band.lines);
-      const bool near = !groups.empty() && band.top - last_bottom < kGroupGap * xh_;
-      last_bottom = band.bottom;
-      if (near && Joins(band, own, groups.back())) {
-        groups.back().bands.push_back(std::move(band));
-        continue;
-      }
-      Group group;
-      if (!own.empty()) group.channels = own;
-      group.bands.push_back(std::move(band));
-      groups.push_back(std::move(group));
-    }
-    return groups;
-  }
-
-  // If the band joins the group, narrows the group's channels to those the band leaves free.
-  bool Joins(const Band& band, const Intervals& own, Group& group) const {
-    if (!group.channels) return own.empty();
-    Intervals common = Common(*group.channels, FreeOf(band, own));
-    if (common.empty()) return false;
-    group.channels = std::move(common);
-    return true;
-  }
-
-  Indices OrderColumns(const Indices& lines, int depth) const {
-    const Intervals channels = Channels(lines);
-    if (channels.empty() || depth > kDeepest) return RowByRow(Bands(lines));
-    const std::vector<Indices> strips = Strips(lines, channels);
-    if (!AreColumns(strips)) return RowByRow(Bands(lines));
-    Indices ordered;
-    for (const Indices& strip : strips) {
-      const Indices part = Order(strip, depth + 1);
-      ordered.insert(ordered.end(), part.begin(), part.end());
-    }
-    return ordered;
-  }
-
-  std::vector<Indices> Strips(const Indices& lines, const Intervals& channels) const {
-    std::vector<Indices> strips(channels.size() + 1);
-    for (int i : lines) {
-      const double x = boxes_[i].center_x();
-      const auto left_of = [&](const Interval& c) { return (c.from + c.to) / 2 < x; };
-      strips[std::count_if(channels.begin(), channels.end(), left_of)].push_back(i);
-    }
-    return strips;
-  }
-
-  // Columns of text, or of lines that do not stand on the same heights; not the columns of a table.
-  bool AreColumns(const std::vector<Indices>& strips) const {
-    size_t texts = 0, long_texts = 0;
-    for (const Indices& strip : strips) {
-      const bool text = IsText(strip);
-      texts += text;
-      long_texts += text && strip.size() >= 6;
-    }
-    if (texts >= 2) return true;
-    return long_texts > 0 && strips.size() == 2 &&
-           std::min(strips[0].size(), strips[1].size()) >= 3 && !StandOnSameHeights(strips);
-  }
-
-  bool IsText(const Indices& strip) const {
-    if (strip.size() < 3) return false;
-    std::vector<double> widths;
-    for (int i : strip) widths.push_back(boxes_[i].width());
-    const double wide = Quantile(std::move(widths), 0.6);
-    const Interval extent = Extent(strip);
-    return wide > kTextLine * xh_ && wide > kTextShare * (extent.to - extent.from);
-  }
-
-  // True if most lines of the shorter of two strips have a line of the other beside them.
-  bool StandOnSameHeights(const std::vector<Indices>& strips) const {
-    const bool first_shorter = strips[0].size() <= strips[1].size();
-    const Indices& shorter = strips[first_shorter ? 0 : 1];
-    const Indices& longer = strips[first_shorter ? 1 : 0];
-    const auto beside = std::count_if(shorter.begin(), shorter.end(), [&](int i) {
-      return std::any_of(longer.begin(), longer.end(), [&](int j) {
-        return std::abs(boxes_[i].center_y() - boxes_[j].center_y()) < kSameHeight * xh_;
-      });
-    });
-    return static_cast<double>(beside) > 0.7 * static_cast<double>(shorter.size());
-  }
-
-  const std::vector<Box>& boxes_;
+  const std::vector<Box>& blocks_;
   double xh_;
+  std::vector<std::vector<int>> after_;  // by block: the columns around an inset
+  std::vector<int> outermost_;           // by block: -1 a head, 1 a foot
 };
 
 }  // namespace
 
-std::vector<int> ReadingOrder(const std::vector<Box>& boxes, double letter_height) {
-  Indices all(boxes.size());
-  std::iota(all.begin(), all.end(), 0);
-  return Orderer(boxes, letter_height).Order(all, 0);
+std::vector<int> ReadingOrder(const std::vector<Box>& blocks, double letter_height) {
+  return BlockOrder(blocks, letter_height).Order();
 }
 
 }  // namespace platen::layout

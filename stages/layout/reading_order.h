@@ -1,4 +1,4 @@
-// The order in which a page's lines are read. Shared by all detectors.
+// The order in which blocks of a page are read. Shared by all detectors.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace platen::layout {
 
-// Indices of the boxes in reading order: bands of lines from the top; bands that leave the same
-// white channels free are columns, read one after another, or a table, read row by row.
-std::vector<int> ReadingOrder(const std::vector<Box>& boxes, double letter_height);
+// Indices of the boxes in reading order. `blocks` are regions of a straight page; a page's lines
+// become blocks by PageBlocks.
+std::vector<int> ReadingOrder(const std::vector<Box>& blocks, double letter_height);
 
 }  // namespace platen::layout

@@ -85,6 +85,14 @@ LayoutRegion RegionOfLines(std::vector<LayoutLine> lines, double skew_degrees) {
 PageLayout MergeRegions(std::vector<LayoutRegion> detected, PageLayout page) {
   std::vector<LayoutRegion> uncovered;
   for (LayoutRegion& region : page.regions) {
+    if (region.lines.empty()) continue;  // a picture: the detector knows better
+    const bool untouched =
+        std::all_of(region.lines.begin(), region.lines.end(),
+                    [&](const LayoutLine& line) { return OwnerOf(line, detected) < 0; });
+    if (untouched) {
+      uncovered.push_back(std::move(region));
+      continue;
+    }
     std::vector<LayoutLine> run;
     const auto close = [&] {
       if (!run.empty())

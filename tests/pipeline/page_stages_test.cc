@@ -8,13 +8,13 @@
 namespace platen::testing {
 namespace {
 
-// One page of 4 x 2 pixels, of a fax: 204 dpi along its width, 98 along its height.
+// One page of 4 x 2 pixels, of a fax: 204 dpi along its width, 200 along its height.
 class FaxReader : public DocumentReader {
  public:
   DocumentFormat format() const override { return DocumentFormat::kTiff; }
   int num_pages() const override { return 1; }
   ImageSize PageSize(int) const override { return {4, 2}; }
-  PageImage ReadPage(int) const override { return {Image(4, 2), 204, 98, ""}; }
+  PageImage ReadPage(int) const override { return {Image(4, 2), 204, 200, ""}; }
 };
 
 class PageStagesTest : public ::testing::Test {
@@ -50,11 +50,12 @@ class PageStagesTest : public ::testing::Test {
 TEST_F(PageStagesTest, TheResolutionTurnsWithThePage) {
   const PageResult upright = ReadPage(0);
   EXPECT_EQ(upright.width, 4);
+  EXPECT_EQ(upright.height, 2);
   EXPECT_EQ(upright.dpi_x, 204);
-  EXPECT_EQ(upright.dpi_y, 98);
+  EXPECT_EQ(upright.dpi_y, 200);
   const PageResult turned = ReadPage(270);
   EXPECT_EQ(turned.width, 2);
-  EXPECT_EQ(turned.dpi_x, 98);
+  EXPECT_EQ(turned.dpi_x, 200);
   EXPECT_EQ(turned.dpi_y, 204);
 }
 

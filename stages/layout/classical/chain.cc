@@ -24,7 +24,9 @@ double Distance(const Box& a, const Box& b) {
 
 }  // namespace
 
-std::vector<std::vector<int>> Chain(const std::vector<Box>& boxes, const ChainRule& rule) {
+std::vector<std::vector<int>> Chain(
+    const std::vector<Box>& boxes, const ChainRule& rule,
+    const std::function<bool(const Box& left, const Box& right)>& apart) {
   assert(std::is_sorted(boxes.begin(), boxes.end(), LeftOf));
   if (boxes.empty()) return {};
   double tallest = 1;
@@ -49,7 +51,7 @@ std::vector<std::vector<int>> Chain(const std::vector<Box>& boxes, const ChainRu
         least = distance;
       }
     }
-    if (nearest >= 0) sets.Join(i, nearest);
+    if (nearest >= 0 && !(apart && apart(left, boxes[nearest]))) sets.Join(i, nearest);
   }
   return sets.Groups();
 }

@@ -1,6 +1,7 @@
 // Joins letters that stand beside each other.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "stages/layout/geometry.h"
@@ -16,8 +17,11 @@ struct ChainRule {
 };
 
 // Joins each box with its nearest right neighbour, and with those that overlap it from left to
-// right as well (parts of one glyph). `boxes` are sorted by LeftOf. Returns the chains as ascending
-// indices, in the order of their first boxes.
-std::vector<std::vector<int>> Chain(const std::vector<Box>& boxes, const ChainRule& rule);
+// right as well (parts of one glyph), but for pairs that `apart` says do not belong together.
+// `boxes` are sorted by LeftOf. Returns the chains as ascending indices, in the order of their
+// first boxes.
+std::vector<std::vector<int>> Chain(
+    const std::vector<Box>& boxes, const ChainRule& rule,
+    const std::function<bool(const Box& left, const Box& right)>& apart = nullptr);
 
 }  // namespace platen::layout

@@ -8,6 +8,7 @@
 
 #include "stages/layout/classical/blocks.h"
 #include "stages/layout/classical/broken_strokes.h"
+#include "stages/layout/classical/dark_ground.h"
 #include "stages/layout/classical/line_metrics.h"
 #include "stages/layout/classical/orientation.h"
 #include "stages/layout/classical/page_work.h"
@@ -52,17 +53,24 @@ class LineWriter {
     const layout::LineExtent extent = layout::ExtentAlong(line, slope, letter_height_);
     const auto quad = layout::LineQuad(line, slope, extent, letter_height_);
     LayoutLine out;
-    for (size_t i = 0; i < quad.size(); ++i) {
-      const cv::Vec2d p = to_page_ * cv::Vec3d(quad[i].x, quad[i].y, 1);
-      out.quad[i] = {ToPage(p[0]), ToPage(p[1])};
-    }
+    for (size_t i = 0; i < quad.size(); ++i) out.quad[i] = At(quad[i].x, quad[i].y);
     out.box = BoundsOf(out.quad, page_);
     const double quad_top = extent.top - layout::kQuadPadding * letter_height_;
     out.baseline = ToPage(metrics.baseline - quad_top);
     out.letter_height = ToPage(metrics.letter_height);
     out.ascent = ToPage(metrics.ascent);
     out.descent = ToPage(metrics.descent);
+    out.weight = static_cast<float>(line.weight);
     return out;
+  }
+
+  PointF At(double x, double y) const {
+    const cv::Vec2d p = to_page_ * cv::Vec3d(x, y, 1);
+    return {ToPage(p[0]), ToPage(p[1])};
+  }
+
+  std::array<PointF, 4> ToPage(const layout::Box& box) const {
+    return {At(box.x0, box.y0), At(box.x1, box.y0), At(box.x1, box.y1), At(box.x0, box.y1)};
   }
 
   float ToPage(double working_pixels) const { return static_cast<float>(working_pixels / scale_); }
@@ -89,6 +97,26 @@ void Turn(cv::RotateFlags turn, cv::Mat& grey) {
   cv::Mat turned;
   cv::rotate(grey, turned, turn);
   grey = turned;
+}
+
+cv::Mat Turned(const cv::Mat& mask, int degrees) {
+  if (degrees == 0) return mask;
+  cv::Mat turned;
+  cv::rotate(mask, turned, degrees / 90 - 1);  // OpenCV counts 0, 1, 2 for 90, 180, 270
+  return turned;
+}
+
+// `dark`: 1 where the page's ground is dark.
+void MarkLightLines(const cv::Mat& dark, PageLayout& layout) {
+  const cv::Rect page({0, 0}, dark.size());
+  for (LayoutRegion& region : layout.regions) {
+    for (LayoutLine& line : region.lines) {
+      const cv::Point top_left(static_cast<int>(line.box.x0), static_cast<int>(line.box.y0));
+      const cv::Point end(static_cast<int>(line.box.x1), static_cast<int>(line.box.y1));
+      const cv::Rect box = cv::Rect(top_left, end) & page;
+      line.light_on_dark = !box.empty() && cv::mean(dark(box))[0] > 0.5;
+    }
+  }
 }
 
 // The lines of a page that lies in any direction, and the turn that makes it upright.
@@ -136,6 +164,7 @@ class ClassicalDetector : public LayoutDetector {
   PageLayout Detect(const Image& page) const override {
     if (page.empty()) return {};
     cv::Mat grey = ToGrey(page);
+    const cv::Mat dark = layout::TurnDarkGround(grey);
     std::optional<UprightPage> upright = FindUpright(grey);
     if (!upright) return {};
     layout::FoundPage& found = upright->found;
@@ -143,31 +172,85 @@ class ClassicalDetector : public LayoutDetector {
     layout::MendBrokenStrokes(grey, found);
     PageLayout result = Describe(found.page, found.lines, grey.size());
     result.rotation = upright->rotation;
+    if (!dark.empty()) MarkLightLines(Turned(dark, result.rotation), result);
     return result;
   }
 
  private:
   static PageLayout Describe(const WorkingPage& work, const PageLines& found, cv::Size page) {
-    std::vector<layout::Box> boxes;
     std::vector<double> slopes;
     for (const Phrase& line : found.lines) {
-      boxes.push_back(line.box);
       slopes.push_back(layout::BaselineSlope(line, work.letter_height));
     }
-    const std::vector<int> blocks = layout::GroupBlocks(boxes, work.letter_height);
     const layout::PageMetrics metrics(found.lines, slopes, work.letter_height);
     const LineWriter writer(work, found, page);
     PageLayout result;
     result.skew_degrees = static_cast<float>(found.skew_degrees);
     result.letter_height = writer.ToPage(metrics.x_height());
-    std::vector<LayoutLine> block;
-    for (size_t i = 0; i < found.lines.size(); ++i) {
-      const Phrase& line = found.lines[i];
-      block.push_back(writer.Write(line, slopes[i], metrics.Measure(line, slopes[i])));
-      if (i + 1 < blocks.size() && blocks[i + 1] == blocks[i]) continue;
-      result.regions.push_back(RegionOfLines(std::exchange(block, {}), found.skew_degrees));
+    const auto line_at = [&](int i) {
+      const Phrase& line = found.lines[static_cast<size_t>(i)];
+      const double slope = slopes[static_cast<size_t>(i)];
+      return writer.Write(line, slope, metrics.Measure(line, slope));
+    };
+    for (const layout::PageBlock& block : found.blocks) {
+      if (block.grid) {
+        result.regions.push_back(TableRegion(block, writer, line_at, found.skew_degrees));
+        continue;
+      }
+      if (block.lines.empty()) {
+        result.regions.push_back(Picture(block, writer, page));
+        continue;
+      }
+      for (const std::vector<int>& paragraph : Paragraphs(found, block, work.letter_height)) {
+        std::vector<LayoutLine> lines;
+        for (int i : paragraph) lines.push_back(line_at(i));
+        result.regions.push_back(RegionOfLines(std::move(lines), found.skew_degrees));
+      }
     }
     return result;
+  }
+
+  static std::vector<std::vector<int>> Paragraphs(const PageLines& found,
+                                                  const layout::PageBlock& block, double xh) {
+    std::vector<layout::Box> boxes;
+    for (int i : block.lines) boxes.push_back(found.lines[static_cast<size_t>(i)].box);
+    const std::vector<int> numbers = layout::GroupBlocks(boxes, xh);
+    std::vector<std::vector<int>> paragraphs;
+    for (size_t k = 0; k < numbers.size(); ++k) {
+      if (k == 0 || numbers[k] != numbers[k - 1]) paragraphs.emplace_back();
+      paragraphs.back().push_back(block.lines[k]);
+    }
+    return paragraphs;
+  }
+
+  static LayoutRegion Picture(const layout::PageBlock& block, const LineWriter& writer,
+                              cv::Size page) {
+    LayoutRegion region;
+    region.kind = RegionKind::kFigure;
+    region.read = false;
+    region.quad = writer.ToPage(block.box);
+    region.box = BoundsOf(region.quad, page);
+    return region;
+  }
+
+  template <typename LineAt>
+  static LayoutRegion TableRegion(const layout::PageBlock& block, const LineWriter& writer,
+                                  const LineAt& line_at, double skew_degrees) {
+    std::vector<LayoutLine> lines;
+    TableLayout table = {block.grid->rows, block.grid->columns, {}};
+    for (const layout::GridCell& cell : block.grid->cells) {
+      TableCell out = {
+          cell.row, cell.column, cell.row_span, cell.column_span, writer.ToPage(cell.box), {}};
+      for (int i : cell.lines) {
+        out.lines.push_back(static_cast<int>(lines.size()));
+        lines.push_back(line_at(i));
+      }
+      table.cells.push_back(std::move(out));
+    }
+    LayoutRegion region = RegionOfLines(std::move(lines), skew_degrees);
+    if (block.grid->is_table) region.kind = RegionKind::kTable;
+    region.table = std::move(table);
+    return region;
   }
 };
 

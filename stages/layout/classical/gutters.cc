@@ -9,13 +9,29 @@ namespace {
 
 // In cells of a fifth of a letter height.
 constexpr int kCellsPerLetter = 5;
-constexpr int kWidth = 8;     // of a gutter, at least: 1.5 letter heights
-constexpr int kHeight = 60;   // 12
-constexpr int kClosing = 20;  // 4: the white between the lines of a column is no end of the column
+// Sizes of a gutter, at least: 1.5 letter heights by 12; a narrow one, as wide as a space, by 30.
+constexpr int kWidth = 8;
+constexpr int kHeight = 60;
+constexpr int kNarrowWidth = 4;
+constexpr int kNarrowHeight = 150;
+// Beside a narrow gutter there is text from 7 to 12 letter heights away too.
+constexpr int kFarFrom = 35;
+constexpr int kFar = 25;
+constexpr int kClosing = 45;  // 9: a short last line is no end of the column
 constexpr int kReach = 70;    // 14: how far the text on either side may be
 
 const cv::Scalar kPaper = cv::Scalar::all(0);
 const cv::Point kCentered(-1, -1);
+
+// The image moved to the right by `cells`, white where it had nothing.
+cv::Mat MovedAcross(const cv::Mat& image, int cells) {
+  cv::Mat moved = cv::Mat::zeros(image.size(), image.type());
+  const int by = std::min(std::abs(cells), image.cols), kept = image.cols - by;
+  if (kept == 0) return moved;
+  const int from = cells > 0 ? 0 : by, to = cells > 0 ? by : 0;
+  image.colRange(from, from + kept).copyTo(moved.colRange(to, to + kept));
+  return moved;
+}
 
 cv::Mat Bar(int rows, int cols) { return {rows, cols, CV_8U, cv::Scalar(1)}; }
 
@@ -41,8 +57,17 @@ Gutters::Gutters(const std::vector<Box>& core, cv::Size page, double letter_heig
   cv::dilate(flank, left, Bar(1, kReach), cv::Point(kReach - 1, 0));
   cv::dilate(flank, right, Bar(1, kReach), cv::Point(0, 0));
   const cv::Mat free = (text == 0) & left & right;
+  cv::Mat narrow;
   cv::morphologyEx(free, mask_, cv::MORPH_OPEN, Bar(kHeight, kWidth), kCentered, 1,
                    cv::BORDER_CONSTANT, kPaper);
+  // Beside a narrow one stand columns, not the first words of a list.
+  cv::dilate(flank, left, Bar(1, kFar), cv::Point(kFar - 1, 0));
+  cv::dilate(flank, right, Bar(1, kFar), cv::Point(0, 0));
+  const cv::Mat between_columns =
+      free & MovedAcross(left, kFarFrom) & MovedAcross(right, -kFarFrom);
+  cv::morphologyEx(between_columns, narrow, cv::MORPH_OPEN, Bar(kNarrowHeight, kNarrowWidth),
+                   kCentered, 1, cv::BORDER_CONSTANT, kPaper);
+  mask_ |= narrow;
 }
 
 bool Gutters::Between(const Box& left, const Box& right) const {

@@ -11,7 +11,8 @@ namespace {
 
 // In letter heights.
 constexpr double kLineGap = 3.4;      // widest gap in a line
-constexpr double kBridgedGap = 8.0;   // ... where a neighbouring line runs straight through it
+constexpr double kBridgedGap = 8.0;   // ... where a neighbouring phrase runs straight through it
+constexpr double kWideSpace = 5.0;    // ... where a neighbouring line does, with spaces of its own
 constexpr double kBridgeReach = 3.0;  // how far above or below that line may be
 constexpr double kBulletWidth = 3.2;
 constexpr double kBulletGap = 3.0;
@@ -19,6 +20,16 @@ constexpr double kBulletGap = 3.0;
 constexpr double kLineOverlap = 0.5;
 constexpr double kLineRatio = 2.6;
 constexpr double kLikeHeight = 0.6;  // not an apostrophe or a comma
+// A scratch goes through at least so many phrases, and as many as end beside it.
+constexpr int kFewestThrough = 2;
+constexpr double kScratchReach = 3.0;  // letter heights
+// Bullets and dashes before a line, in letter heights.
+constexpr double kMarkReach = 6.0;
+constexpr double kMarkWidest = 1.6;
+constexpr double kMarkSmallest = 0.22;  // its longer side
+constexpr double kMarkMiddle = 0.45;    // from the middle of the small letters
+constexpr double kMarkColumn = 0.4;     // marks below one another
+constexpr size_t kMostMarks = 2'000;
 
 std::vector<Box> BoxesOf(const std::vector<Phrase>& phrases) {
   std::vector<Box> boxes;
@@ -27,14 +38,22 @@ std::vector<Box> BoxesOf(const std::vector<Phrase>& phrases) {
   return boxes;
 }
 
+// What keeps phrases apart.
+struct Barriers {
+  const Gutters& gutters;
+  const std::vector<Ruling>& verticals;
+};
+
 class Joiner {
  public:
-  Joiner(const std::vector<Phrase>& phrases, const Gutters& gutters,
-         const std::vector<VerticalRuling>& verticals, double xh)
+  // `bridged_gap`: the widest gap, in letter heights, where another phrase runs straight through
+  // it.
+  Joiner(const std::vector<Phrase>& phrases, const Barriers& barriers, double xh,
+         double bridged_gap)
       : phrases_(phrases),
-        gutters_(gutters),
-        verticals_(verticals),
+        barriers_(barriers),
         xh_(xh),
+        bridged_gap_(bridged_gap),
         boxes_(BoxesOf(phrases)),
         index_(boxes_, 3 * xh),
         sets_(phrases.size()) {}
@@ -94,7 +113,7 @@ class Joiner {
     int nearest = -1, nearest_like = -1;
     for (int j : near_) {
       const Box& right = boxes_[j];
-      const double widest = (right.x0 < bridge_end ? kBridgedGap : kLineGap) * size;
+      const double widest = (right.x0 < bridge_end ? bridged_gap_ : kLineGap) * size;
       if (j == i || !MayFollow(left, right, size, widest)) continue;
       if (nearest < 0 || right.x0 < boxes_[nearest].x0) nearest = j;
       if (right.height() <= kLikeHeight * left.height()) continue;
@@ -104,36 +123,114 @@ class Joiner {
     if (nearest_like >= 0 && nearest_like != nearest) Link(i, nearest_like);
   }
 
+  // A bullet or number before a line, not the last word of a column. `near_` is around phrase i.
+  bool IsBullet(int i, const Box& right) const {
+    const Box& bullet = boxes_[i];
+    if (bullet.width() >= kBulletWidth * xh_ || right.x0 - bullet.x1 >= kBulletGap * xh_) {
+      return false;
+    }
+    return std::none_of(near_.begin(), near_.end(), [&](int j) {
+      const Box& other = boxes_[j];
+      return j != i && other.x0 < bullet.x0 && bullet.x0 - other.x1 < kBridgedGap * xh_ &&
+             OverlapY(other, bullet) > kLineOverlap * std::min(other.height(), bullet.height());
+    });
+  }
+
   void Link(int i, int j) {
     const Box& left = boxes_[i];
     const Box& right = boxes_[j];
-    for (const VerticalRuling& v : verticals_) {
-      if (left.x1 - 0.3 * xh_ < v.x && v.x < right.x0 + 0.3 * xh_ && v.y0 < left.center_y() &&
-          left.center_y() < v.y1) {
+    for (const Ruling& v : barriers_.verticals) {
+      if (left.x1 - 0.3 * xh_ < v.at && v.at < right.x0 + 0.3 * xh_ && v.from < left.center_y() &&
+          left.center_y() < v.to) {
         return;
       }
     }
-    const bool bullet = left.width() < kBulletWidth * xh_ && right.x0 - left.x1 < kBulletGap * xh_;
-    if (!bullet && gutters_.Between(left, right)) return;
+    if (barriers_.gutters.Between(left, right) && !IsBullet(i, right)) return;
     sets_.Join(i, j);
   }
 
   const std::vector<Phrase>& phrases_;
-  const Gutters& gutters_;
-  const std::vector<VerticalRuling>& verticals_;
+  const Barriers& barriers_;
   double xh_;
+  double bridged_gap_;
   std::vector<Box> boxes_;
   StripIndex index_;
   DisjointSets sets_;
   std::vector<int> near_;
 };
 
+// The line that a mark stands before, nearest to it; -1: none. Nothing else may stand between.
+int LineBehind(const Box& mark, const std::vector<Box>& boxes, const StripIndex& index, double xh,
+               std::vector<int>& near) {
+  if (mark.width() > kMarkWidest * xh) return -1;
+  if (std::max(mark.width(), mark.height()) < kMarkSmallest * xh) return -1;
+  int nearest = -1;
+  index.Find(mark.y0, mark.y1, near);
+  for (int i : near) {
+    const Box& line = boxes[i];
+    if (mark.center_y() <= line.y0 || mark.center_y() >= line.y1) continue;
+    if (line.x0 <= mark.x0 && line.x1 > mark.x0) return -1;
+    if (line.x0 < mark.x1) continue;
+    if (nearest < 0 || line.x0 < boxes[nearest].x0) nearest = i;
+  }
+  if (nearest < 0 || boxes[nearest].x0 - mark.x1 > kMarkReach * xh) return -1;
+  const Box& line = boxes[nearest];
+  // Descenders and ascenders may both be absent: the middle of the small letters lies between.
+  const bool middle = std::abs(mark.center_y() - line.center_y()) < kMarkMiddle * xh;
+  return middle ? nearest : -1;
+}
+
 }  // namespace
 
+void AddBullets(const std::vector<Box>& small, double letter_height, std::vector<Phrase>& lines) {
+  const double xh = letter_height;
+  const std::vector<Box> boxes = BoxesOf(lines);
+  const StripIndex index(boxes, 3 * xh);
+  std::vector<int> near;
+  struct Mark {
+    Box box;
+    int line;
+  };
+  std::vector<Mark> marks;
+  for (const Box& mark : small) {
+    const int line = LineBehind(mark, boxes, index, xh, near);
+    if (line >= 0) marks.push_back({mark, line});
+  }
+  if (marks.size() > kMostMarks) return;  // dirt
+  for (const Mark& a : marks) {
+    const bool in_column = std::any_of(marks.begin(), marks.end(), [&](const Mark& b) {
+      return b.line != a.line && std::abs(a.box.x0 - b.box.x0) < kMarkColumn * xh &&
+             std::abs(a.box.width() - b.box.width()) < kMarkColumn * xh &&
+             std::abs(a.box.height() - b.box.height()) < kMarkColumn * xh;
+    });
+    if (in_column) lines[a.line].box.x0 = std::min(lines[a.line].box.x0, a.box.x0);
+  }
+}
+
+std::vector<Ruling> WithoutScratches(const std::vector<Ruling>& verticals,
+                                     const std::vector<Phrase>& phrases, double letter_height) {
+  const double xh = letter_height;
+  std::vector<Ruling> kept;
+  for (const Ruling& v : verticals) {
+    int through = 0, beside = 0;
+    for (const Phrase& p : phrases) {
+      if (p.box.center_y() < v.from || p.box.center_y() > v.to) continue;
+      if (p.box.x0 < v.at - xh && p.box.x1 > v.at + xh) {
+        ++through;
+      } else if (p.box.x1 > v.at - kScratchReach * xh && p.box.x0 < v.at + kScratchReach * xh) {
+        ++beside;
+      }
+    }
+    if (through < kFewestThrough || through < beside) kept.push_back(v);
+  }
+  return kept;
+}
+
 std::vector<Phrase> JoinPhrases(const std::vector<Phrase>& phrases, const Gutters& gutters,
-                                const std::vector<VerticalRuling>& verticals,
-                                double letter_height) {
-  return Joiner(phrases, gutters, verticals, letter_height).Join();
+                                const std::vector<Ruling>& verticals, double letter_height) {
+  const Barriers barriers = {gutters, verticals};
+  const std::vector<Phrase> lines = Joiner(phrases, barriers, letter_height, kBridgedGap).Join();
+  return Joiner(lines, barriers, letter_height, kWideSpace).Join();
 }
 
 void AddSmallMarks(const std::vector<Box>& small, double letter_height,

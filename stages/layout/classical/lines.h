@@ -10,9 +10,17 @@
 
 namespace platen::layout {
 
+// Leaves out the vertical rulings that go through print: scratches, frames of stamps.
+std::vector<Ruling> WithoutScratches(const std::vector<Ruling>& verticals,
+                                     const std::vector<Phrase>& phrases, double letter_height);
+
 // Joins phrases that stand on one line, never across a gutter or a vertical ruling.
 std::vector<Phrase> JoinPhrases(const std::vector<Phrase>& phrases, const Gutters& gutters,
-                                const std::vector<VerticalRuling>& verticals, double letter_height);
+                                const std::vector<Ruling>& verticals, double letter_height);
+
+// Widens lines by the bullets and dashes that stand before them: marks of one size below one
+// another, at least two on the page.
+void AddBullets(const std::vector<Box>& small, double letter_height, std::vector<Phrase>& lines);
 
 // Widens the lines by their dots, accents and commas. Small components near no line are dirt.
 void AddSmallMarks(const std::vector<Box>& small, double letter_height, std::vector<Phrase>& lines);

@@ -11,9 +11,9 @@
 #include "stages/layout/classical/letter_height.h"
 #include "stages/layout/classical/letters.h"
 #include "stages/layout/classical/lines.h"
+#include "stages/layout/classical/pictures.h"
 #include "stages/layout/classical/rulings.h"
 #include "stages/layout/classical/skew.h"
-#include "stages/layout/reading_order.h"
 
 namespace platen::layout {
 namespace {
@@ -45,7 +45,8 @@ cv::Mat Scaled(const cv::Mat& grey, double scale) {
 std::optional<WorkingPage> PrepareAt(const cv::Mat& grey, double scale) {
   WorkingPage page;
   page.scale = scale;
-  page.flat = FlattenLight(Scaled(grey, scale));
+  page.grey = Scaled(grey, scale);
+  page.flat = FlattenLight(page.grey);
   page.ink = Binarise(page.flat);
   page.components = FindComponents(page.ink);
   if (page.components.items.size() > kMostComponents) {
@@ -66,12 +67,50 @@ cv::Matx23d Straighten(double skew_degrees, WorkingPage& page) {
   const cv::Point2f center(static_cast<float>(page.flat.cols) / 2,
                            static_cast<float>(page.flat.rows) / 2);
   const cv::Matx23d turn = cv::getRotationMatrix2D_(center, skew_degrees, 1.0);
-  cv::Mat straight;
-  cv::warpAffine(page.flat, straight, turn, page.flat.size(), cv::INTER_LINEAR, cv::BORDER_CONSTANT,
-                 cv::Scalar::all(255));
-  page.flat = straight;
+  for (cv::Mat* image : {&page.flat, &page.grey}) {
+    cv::Mat straight;
+    cv::warpAffine(*image, straight, turn, image->size(), cv::INTER_LINEAR, cv::BORDER_CONSTANT,
+                   cv::Scalar::all(255));
+    *image = straight;
+  }
   page.ink = Binarise(page.flat);
   return turn;
+}
+
+// Ink in the boxes of each line's letters.
+void MeasureWeights(const cv::Mat& ink, std::vector<Phrase>& lines) {
+  cv::Mat sums;
+  cv::integral(ink, sums, CV_32S);
+  for (Phrase& line : lines) {
+    double area = 0, inked = 0;
+    for (const Box& b : line.letters) {
+      const int x0 = static_cast<int>(b.x0), y0 = static_cast<int>(b.y0);
+      const int x1 = static_cast<int>(b.x1), y1 = static_cast<int>(b.y1);
+      inked +=
+          sums.at<int>(y1, x1) - sums.at<int>(y0, x1) - sums.at<int>(y1, x0) + sums.at<int>(y0, x0);
+      area += b.width() * b.height();
+    }
+    line.weight = area > 0 ? inked / area : 0;
+  }
+}
+
+// Puts the lines in the order of the blocks.
+void TakeInOrder(std::vector<Phrase>& lines, PageLines& found) {
+  std::vector<int> place(lines.size(), 0);
+  for (const PageBlock& block : found.blocks) {
+    for (int i : block.lines) {
+      place[static_cast<size_t>(i)] = static_cast<int>(found.lines.size());
+      found.lines.push_back(std::move(lines[static_cast<size_t>(i)]));
+    }
+  }
+  const auto renumber = [&](std::vector<int>& indices) {
+    for (int& i : indices) i = place[static_cast<size_t>(i)];
+  };
+  for (PageBlock& block : found.blocks) {
+    renumber(block.lines);
+    if (!block.grid) continue;
+    for (GridCell& cell : block.grid->cells) renumber(cell.lines);
+  }
 }
 
 }  // namespace
@@ -98,24 +137,31 @@ PageLines FindLines(WorkingPage& page) {
     return found;
   }
   found.to_straight = Straighten(found.skew_degrees, page);
-  const std::vector<VerticalRuling> verticals = RemoveRulings(xh, page.ink);
+  Rulings rulings = RemoveRulings(xh, page.ink);
   page.components = FindComponents(page.ink);
   Letters letters = FindLetters(page.components, xh, found.skew_degrees);
 
   const cv::Size size = page.ink.size();
   const Gutters gutters(letters.core, size, xh);
-  std::vector<Phrase> lines = JoinPhrases(FindPhrases(letters, xh), gutters, verticals, xh);
+  const std::vector<Phrase> phrases = FindPhrases(letters, gutters, xh);
+  rulings.down = WithoutScratches(rulings.down, phrases, xh);
+  std::vector<Phrase> lines = JoinPhrases(phrases, gutters, rulings.down, xh);
   AddSmallMarks(letters.small, xh, lines);
+  AddBullets(letters.small, xh, lines);
   lines = DropFalseLines(lines, {size, xh, found.skew_degrees});
+  const Pictures pictures = FindPictures(page.grey, page.ink, lines, xh);
+  lines = DropTexture(pictures, lines);
 
   if (lines.size() > kMostLines) {
     found.noise = true;
     return found;
   }
 
+  MeasureWeights(page.ink, lines);
   std::vector<Box> boxes;
   for (const Phrase& line : lines) boxes.push_back(line.box);
-  for (int i : ReadingOrder(boxes, xh)) found.lines.push_back(std::move(lines[i]));
+  found.blocks = PageBlocks({boxes, rulings, pictures.boxes}, xh);
+  TakeInOrder(lines, found);
   found.small = std::move(letters.small);
   return found;
 }

@@ -88,10 +88,15 @@ void TakeIn(Phrase& headline, std::vector<Phrase>& phrases) {
   headline.box = Union(headline.letters);
 }
 
-std::vector<Phrase> FindHeadlines(const std::vector<Box>& tall, double xh) {
+auto BetweenGutters(const Gutters& gutters) {
+  return [&](const Box& left, const Box& right) { return gutters.Between(left, right); };
+}
+
+std::vector<Phrase> FindHeadlines(const std::vector<Box>& tall, const Gutters& gutters, double xh) {
   std::vector<Phrase> headlines;
   for (const std::vector<int>& chain :
-       Chain(tall, {.gap_floor = 0, .gap_factor = kHeadGapPerHeight, .height_ratio = kHeadRatio})) {
+       Chain(tall, {.gap_floor = 0, .gap_factor = kHeadGapPerHeight, .height_ratio = kHeadRatio},
+             BetweenGutters(gutters))) {
     Phrase p = {Select(tall, chain), {}};
     p.box = Union(p.letters);
     if (p.letters.size() >= 2 || p.box.height() < kLoneTall * xh) headlines.push_back(std::move(p));
@@ -124,16 +129,19 @@ void LengthenByPunctuation(const std::vector<Box>& small, double xh, std::vector
 
 }  // namespace
 
-std::vector<Phrase> FindPhrases(const Letters& letters, double letter_height) {
+std::vector<Phrase> FindPhrases(const Letters& letters, const Gutters& gutters,
+                                double letter_height) {
   const double xh = letter_height;
   std::vector<Phrase> phrases;
   for (const std::vector<int>& chain :
-       Chain(letters.core, {.gap_floor = kWordGap * xh, .gap_factor = kWordGapPerHeight})) {
+       Chain(letters.core, {.gap_floor = kWordGap * xh, .gap_factor = kWordGapPerHeight},
+             BetweenGutters(gutters))) {
     Phrase p = {Select(letters.core, chain), {}};
     p.box = BodyBox(p.letters, xh);
     phrases.push_back(std::move(p));
   }
-  std::vector<Phrase> headlines = FindHeadlines(LooseTallLetters(letters.tall, phrases, xh), xh);
+  std::vector<Phrase> headlines =
+      FindHeadlines(LooseTallLetters(letters.tall, phrases, xh), gutters, xh);
   for (Phrase& headline : headlines) TakeIn(headline, phrases);
   LengthenByPunctuation(letters.small, xh, phrases);
   std::move(headlines.begin(), headlines.end(), std::back_inserter(phrases));

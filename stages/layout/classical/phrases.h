@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "stages/layout/classical/gutters.h"
 #include "stages/layout/classical/letters.h"
 #include "stages/layout/geometry.h"
 
@@ -11,11 +12,13 @@ namespace platen::layout {
 // A phrase, later a text line.
 struct Phrase {
   std::vector<Box> letters;
-  Box box;  // of the body: single letters that reach far up or down are cut off
+  Box box;            // of the body: single letters that reach far up or down are cut off
+  double weight = 0;  // of a line: the share of its letters' boxes that is ink; 0: not measured
 };
 
 // Phrases of running text, then those of large letters (headlines), which take in the small letters
-// inside them.
-std::vector<Phrase> FindPhrases(const Letters& letters, double letter_height);
+// inside them. None reaches across a gutter.
+std::vector<Phrase> FindPhrases(const Letters& letters, const Gutters& gutters,
+                                double letter_height);
 
 }  // namespace platen::layout

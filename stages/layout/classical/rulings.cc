@@ -91,22 +91,26 @@ std::vector<Stroke> FindStrokes(const cv::Mat& ink, double xh) {
 
 }  // namespace
 
-std::vector<VerticalRuling> RemoveRulings(double letter_height, cv::Mat& ink) {
+Rulings RemoveRulings(double letter_height, cv::Mat& ink) {
   cv::Mat columns;  // the page's columns as rows
   cv::transpose(ink, columns);
   const std::vector<Stroke> across = FindStrokes(ink, letter_height);
   const std::vector<Stroke> down = FindStrokes(columns, letter_height);
 
-  std::vector<VerticalRuling> verticals;
+  const auto ruling = [](const Stroke& s) {
+    return Ruling{(s.first_row + s.last_row + 1) / 2.0, static_cast<double>(s.start),
+                  static_cast<double>(s.end)};
+  };
+  Rulings rulings;
   for (const Stroke& s : across) {
     for (const Run& r : s.runs) ink.row(r.row).colRange(r.start, r.end).setTo(0);
+    rulings.across.push_back(ruling(s));
   }
   for (const Stroke& s : down) {
     for (const Run& r : s.runs) ink.col(r.row).rowRange(r.start, r.end).setTo(0);
-    verticals.push_back({(s.first_row + s.last_row + 1) / 2.0, static_cast<double>(s.start),
-                         static_cast<double>(s.end)});
+    rulings.down.push_back(ruling(s));
   }
-  return verticals;
+  return rulings;
 }
 
 }  // namespace platen::layout

@@ -5,6 +5,7 @@
 
 #include "model/support/error.h"
 #include "stages/formats/document_writer.h"
+#include "stages/formats/markdown_escape.h"
 #include "stages/formats/markdown_writer.h"
 #include "stages/formats/page_json.h"
 
@@ -71,7 +72,7 @@ TEST(TextWriterTest, FormFeedsInTextDoNotMakePages) {
 
 TEST(MarkdownWriterTest, PagesAreMarkedAndPlainTextIsEscaped) {
   EXPECT_EQ(Write("md", {MakePage(1)}),
-            "<!-- page 1 -->\n\nDear Sir,\nthank you.\n\n1\\. Yours\n\n");
+            "<!-- page 1 -->\n\nDear Sir, thank you.\n\n1\\. Yours\n\n");
 }
 
 TEST(MarkdownWriterTest, AFailedPageSaysWhyWithoutEndingItsComment) {
@@ -93,7 +94,14 @@ TEST(MarkdownWriterTest, EscapesOnlyWhatMarkdownWouldChange) {
   EXPECT_EQ(EscapeMarkdownLine("# not a heading"), "\\# not a heading");
   EXPECT_EQ(EscapeMarkdownLine("  - no item"), "  \\- no item");
   EXPECT_EQ(EscapeMarkdownLine("12) no item"), "12\\) no item");
-  EXPECT_EQ(EscapeMarkdownLine("a*b_c <d> [e]"), "a\\*b\\_c \\<d> \\[e\\]");
+  EXPECT_EQ(EscapeMarkdownLine("a*b_c <d> [e]"), "a\\*b_c \\<d> \\[e]");
+  EXPECT_EQ(EscapeMarkdownLine("3.90 and 2 * 3 < 7 - a_b, 5.) [x"),
+            "3.90 and 2 * 3 < 7 - a_b, 5.) [x");
+  EXPECT_EQ(EscapeMarkdownLine("#5 and -3 and +49"), "#5 and -3 and +49");
+  EXPECT_EQ(EscapeMarkdownLine("---"), "\\---");
+  EXPECT_EQ(EscapeMarkdownLine("===="), "\\====");
+  EXPECT_EQ(EscapeMarkdownLine("_so_ ~~not~~ C:\\dir \\*"),
+            "\\_so\\_ \\~\\~not\\~\\~ C:\\dir \\\\\\*");
   EXPECT_EQ(EscapeMarkdownLine("A & B &amp; &#65;"), "A & B \\&amp; \\&#65;");
 }
 
@@ -222,19 +230,20 @@ TEST(PageJsonTest, AKeptPageHasTokensWordsBaselinesAndResolution) {
   EXPECT_EQ(back.regions[1].tokens[0].end, 8);
 }
 
-TEST(PageJsonTest, ADocumentsJsonSaysWhatItAlwaysSaid) {
+TEST(PageJsonTest, ADocumentsJsonSaysWhatItsReadersKnow) {
   const auto keys = [](const nlohmann::json& object) {
     std::vector<std::string> names;
     for (const auto& [key, unused] : object.items()) names.push_back(key);
     return names;
   };
   const nlohmann::json page = nlohmann::json::parse(PageToPrettyJson(DetailedPage(), 0));
-  EXPECT_EQ(keys(page), (std::vector<std::string>{"height", "page", "regions", "rotation",
+  EXPECT_EQ(keys(page), (std::vector<std::string>{"dpi", "height", "page", "regions", "rotation",
                                                   "skew_degrees", "width"}));
   EXPECT_EQ(keys(page["regions"][0]),
-            (std::vector<std::string>{"box", "confidence", "label", "lines", "text", "tokens"}));
+            (std::vector<std::string>{"box", "confidence", "label", "lines", "score", "syntax",
+                                      "text", "tokens"}));
   EXPECT_EQ(keys(page["regions"][0]["lines"][0]),
-            (std::vector<std::string>{"box", "confidence", "quad", "text", "tokens"}));
+            (std::vector<std::string>{"box", "confidence", "quad", "text", "tokens", "words"}));
   EXPECT_EQ(page["regions"][0]["label"], "list_item");
 }
 

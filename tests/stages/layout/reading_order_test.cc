@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "stages/layout/classical/blocks.h"
+#include "stages/layout/page_blocks.h"
 
 namespace platen::layout {
 namespace {
@@ -26,6 +27,14 @@ std::vector<int> Counting(size_t n) {
   return all;
 }
 
+std::vector<int> OrderOfLines(const std::vector<Box>& lines) {
+  std::vector<int> order;
+  for (const PageBlock& block : PageBlocks({lines, {}, {}}, kXHeight)) {
+    order.insert(order.end(), block.lines.begin(), block.lines.end());
+  }
+  return order;
+}
+
 // The order found when the boxes come shuffled, as indices into `boxes`.
 std::vector<int> OrderOfShuffled(const std::vector<Box>& boxes, unsigned seed) {
   std::vector<int> shuffle = Counting(boxes.size());
@@ -34,13 +43,14 @@ std::vector<int> OrderOfShuffled(const std::vector<Box>& boxes, unsigned seed) {
   std::vector<Box> shuffled;
   for (int i : shuffle) shuffled.push_back(boxes[i]);
   std::vector<int> order;
-  for (int i : ReadingOrder(shuffled, kXHeight)) order.push_back(shuffle[i]);
+  for (int i : OrderOfLines(shuffled)) order.push_back(shuffle[i]);
   return order;
 }
 
 TEST(ReadingOrder, OfNothingIsNothing) {
+  EXPECT_TRUE(OrderOfLines({}).empty());
+  EXPECT_EQ(OrderOfLines({{0, 0, 5, 5}}), std::vector<int>{0});
   EXPECT_TRUE(ReadingOrder({}, kXHeight).empty());
-  EXPECT_EQ(ReadingOrder({{0, 0, 5, 5}}, kXHeight), std::vector<int>{0});
 }
 
 TEST(ReadingOrder, ReadsTwoColumnsOneAfterTheOther) {
@@ -84,7 +94,76 @@ TEST(ReadingOrder, ReadsAFormRowByRow) {
 TEST(ReadingOrder, InterlockingLinesAreNotOneRow) {
   // Descenders of the first reach into the second.
   const std::vector<Box> boxes = {{50, 100, 400, 130}, {40, 122, 410, 152}};
-  EXPECT_EQ(ReadingOrder(boxes, kXHeight), (std::vector<int>{0, 1}));
+  EXPECT_EQ(OrderOfLines(boxes), (std::vector<int>{0, 1}));
+}
+
+TEST(ReadingOrder, AHeadlineOverBothColumnsPartsThem) {
+  std::vector<Box> boxes;
+  AddLines(boxes, 50, 100, 300, 6);
+  AddLines(boxes, 400, 107, 300, 6);
+  boxes.push_back({60, 310, 690, 335});
+  AddLines(boxes, 50, 360, 300, 6);
+  AddLines(boxes, 400, 353, 300, 6);
+  EXPECT_EQ(OrderOfShuffled(boxes, 3), Counting(boxes.size()));
+}
+
+TEST(ReadingOrder, APageNumberUnderTheFirstColumnIsReadLast) {
+  std::vector<Box> boxes = {{600, 20, 640, 40}};
+  AddLines(boxes, 50, 100, 300, 12);
+  AddLines(boxes, 400, 100, 300, 6);
+  boxes.push_back({180, 500, 220, 520});
+  EXPECT_EQ(OrderOfShuffled(boxes, 5), Counting(boxes.size()));
+}
+
+TEST(ReadingOrder, AFewLinesUnderAPhotoBelongToTheirColumn) {
+  std::vector<Box> boxes;
+  AddLines(boxes, 50, 100, 300, 20);
+  AddLines(boxes, 400, 100, 300, 5);
+  AddLines(boxes, 400, 640, 300, 2);  // on the heights of lines of the other column
+  EXPECT_EQ(OrderOfShuffled(boxes, 5), Counting(boxes.size()));
+}
+
+TEST(ReadingOrder, AnInsetComesAfterTheColumnsAroundIt) {
+  std::vector<Box> boxes;
+  AddLines(boxes, 50, 100, 300, 4);
+  for (int i = 4; i < 9; ++i) boxes.push_back({50, 100.0 + 30 * i, 260, 120.0 + 30 * i});
+  AddLines(boxes, 50, 370, 300, 4);
+  AddLines(boxes, 400, 100, 300, 4);
+  for (int i = 4; i < 9; ++i) boxes.push_back({490, 100.0 + 30 * i, 700, 120.0 + 30 * i});
+  AddLines(boxes, 400, 370, 300, 4);
+  AddLines(boxes, 290, 235, 170, 3);
+  EXPECT_EQ(OrderOfShuffled(boxes, 5), Counting(boxes.size()));
+}
+
+TEST(ReadingOrder, ValuesStayWithTheirLabelsAlsoFarAway) {
+  std::vector<Box> boxes;
+  for (int row = 0; row < 8; ++row) {
+    boxes.push_back({50, 100.0 + 40 * row, 130, 120.0 + 40 * row});
+    if (row % 3 != 1) boxes.push_back({420, 99.0 + 40 * row, 500, 121.0 + 40 * row});
+  }
+  EXPECT_EQ(OrderOfShuffled(boxes, 2), Counting(boxes.size()));
+}
+
+TEST(ReadingOrder, AnAddressIsReadBeforeTheFactsFarBesideIt) {
+  std::vector<Box> boxes;
+  for (int row = 0; row < 3; ++row) boxes.push_back({50, 100.0 + 30 * row, 150, 120.0 + 30 * row});
+  for (int row = 0; row < 3; ++row) {
+    boxes.push_back({450, 100.0 + 30 * row, 540, 120.0 + 30 * row});
+    boxes.push_back({610, 100.0 + 30 * row, 680, 120.0 + 30 * row});
+  }
+  EXPECT_EQ(OrderOfShuffled(boxes, 2), Counting(boxes.size()));
+}
+
+TEST(ReadingOrder, OfThousandsOfScrapsIsQuick) {
+  std::vector<Box> boxes;
+  std::mt19937 random(7);
+  for (int i = 0; i < 3000; ++i) {
+    const double x = static_cast<double>(random() % 1500), y = static_cast<double>(random() % 2200);
+    boxes.push_back({x, y, x + 10 + static_cast<double>(random() % 40), y + 12});
+  }
+  std::vector<int> order = OrderOfLines(boxes);
+  std::sort(order.begin(), order.end());
+  EXPECT_EQ(order, Counting(boxes.size()));
 }
 
 TEST(Blocks, EndAtParagraphGapsNewColumnsAndOtherSizes) {

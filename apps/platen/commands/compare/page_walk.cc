@@ -4,6 +4,7 @@
 #include "apps/platen/cli/log.h"
 #include "apps/platen/commands/ocr/reading_settings.h"
 #include "model/support/display_text.h"
+#include "stages/layout/scale_image.h"
 
 namespace platen {
 namespace {
@@ -46,9 +47,10 @@ void PageWalk::VisitDocument(const InputDocument& document, const Visit& visit,
   for (const int number : SelectPages(ranges_, reader->num_pages())) {
     Guarded(
         [&] {
-          Image page = reader->ReadPage(number - 1).image;
-          const PageLayout layout = DetectUpright(*detector_, page);
-          visit({document, number, page, layout});
+          PageImage page = reader->ReadPage(number - 1);
+          MakePixelsSquare(page.image, page.dpi_x, page.dpi_y);
+          const PageLayout layout = DetectUpright(*detector_, page.image);
+          visit({document, number, page.image, layout});
         },
         [&](const Error& error) { fail(document, number, error); });
   }

@@ -55,11 +55,15 @@ TEST(Rulings, AreRemovedAndLettersStay) {
   Fill(ink, 300, 50, 3, 300, 1);  // an upright one
   for (int x = 60; x < 640; x += 20) Fill(ink, x, 130, 10, 12, 1);
   Fill(ink, 60, 200, 40, 2, 1);  // a dash
-  const std::vector<VerticalRuling> verticals = RemoveRulings(kXHeight, ink);
-  ASSERT_EQ(verticals.size(), 1u);
-  EXPECT_NEAR(verticals[0].x, 301.5, 1);
-  EXPECT_NEAR(verticals[0].y0, 50, 2);
-  EXPECT_NEAR(verticals[0].y1, 350, 2);
+  const Rulings rulings = RemoveRulings(kXHeight, ink);
+  ASSERT_EQ(rulings.across.size(), 1u);
+  EXPECT_NEAR(rulings.across[0].at, 101, 1);
+  EXPECT_NEAR(rulings.across[0].from, 50, 2);
+  EXPECT_NEAR(rulings.across[0].to, 650, 2);
+  ASSERT_EQ(rulings.down.size(), 1u);
+  EXPECT_NEAR(rulings.down[0].at, 301.5, 1);
+  EXPECT_NEAR(rulings.down[0].from, 50, 2);
+  EXPECT_NEAR(rulings.down[0].to, 350, 2);
   EXPECT_EQ(cv::countNonZero(ink), 28 * 120 + 80 + 72) << "of the letter at 300 six columns stay";
 }
 

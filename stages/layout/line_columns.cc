@@ -1,0 +1,271 @@
+#include "stages/layout/line_columns.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "stages/layout/disjoint_sets.h"
+#include "stages/layout/strip_index.h"
+
+namespace platen::layout {
+namespace {
+
+// In letter heights unless said otherwise.
+constexpr double kColumnGap = 4.5;   // white between two lines of a column, at most
+constexpr double kOverlap = 0.5;     // two lines of a column overlap by this share of the narrower
+constexpr double kIndent = 8.0;      // ... and begin within this, or are indented
+constexpr double kEdge = 2.0;        // ... or end, or are centred, within this
+constexpr double kTextLine = 11.0;   // lines of running text are wider than this
+constexpr double kTextShare = 0.4;   // ... and than this share of their column
+constexpr size_t kFewestText = 3;    // lines
+constexpr double kSameHeight = 0.5;  // lines of two columns that stand on the same height
+constexpr double kRowsShared = 0.7;  // share of the shorter column's lines that do
+constexpr double kFormGap = 12.0;    // white between label and value, at most
+constexpr size_t kTableRows = 5;     // ... unless there are so many rows
+constexpr double kMuchCloser = 1.8;  // times
+
+// Lines below one another.
+struct Column {
+  std::vector<int> lines;
+  Box box;
+  bool wide = false;  // its lines are as wide as those of running text
+  bool text = false;  // ... and there are enough of them
+};
+
+class Grouper {
+ public:
+  Grouper(const std::vector<Box>& lines, double xh) : lines_(lines), xh_(xh) {}
+
+  std::vector<LineGroup> Group() {
+    FindColumns();
+    DisjointSets sets(columns_.size());
+    const std::vector<Pair> pairs = PairsOfRows();
+    std::vector<double> nearest(columns_.size(), std::numeric_limits<double>::max());
+    for (const Pair& pair : pairs) {
+      for (int c : {pair.left, pair.right}) {
+        nearest[static_cast<size_t>(c)] = std::min(nearest[static_cast<size_t>(c)], pair.gap);
+      }
+    }
+    for (const Pair& pair : pairs) {
+      if (ReadRowByRow(pair, nearest)) sets.Join(pair.left, pair.right);
+    }
+    JoinHeads(sets);
+    std::vector<LineGroup> groups;
+    for (const std::vector<int>& set : sets.Groups()) {
+      LineGroup group;
+      group.in_rows = set.size() > 1;
+      for (int c : set) {
+        const std::vector<int>& lines = columns_[static_cast<size_t>(c)].lines;
+        group.lines.insert(group.lines.end(), lines.begin(), lines.end());
+      }
+      if (group.in_rows) group.lines = Rows(std::move(group.lines));
+      groups.push_back(std::move(group));
+    }
+    return groups;
+  }
+
+ private:
+  const Box& At(int i) const { return lines_[static_cast<size_t>(i)]; }
+
+  // Whether the line `below` may be the next of the column of `above`.
+  bool Below(const Box& above, const Box& below) const {
+    const double lower = std::min(above.height(), below.height());
+    return below.center_y() > above.center_y() + 0.5 * lower &&
+           below.y0 - above.y1 < kColumnGap * xh_ && OverlapX(above, below) > 0;
+  }
+
+  bool SameColumn(const Box& a, const Box& b) const {
+    if (OverlapX(a, b) <= kOverlap * std::min(a.width(), b.width())) return false;
+    return std::abs(a.x0 - b.x0) < kIndent * xh_ || std::abs(a.x1 - b.x1) < kEdge * xh_ ||
+           std::abs(a.center_x() - b.center_x()) < kEdge * xh_;
+  }
+
+  // Whether `line` reaches over another line that stands beside `other`.
+  bool SpansRowOf(int other, int line, const StripIndex& index) const {
+    std::vector<int> near;
+    index.Find(At(other).y0, At(other).y1, near);
+    return std::any_of(near.begin(), near.end(), [&](int i) {
+      return i != other && i != line && OverlapX(At(i), At(line)) > 0 &&
+             std::abs(At(i).center_y() - At(other).center_y()) < kSameHeight * xh_;
+    });
+  }
+
+  // A line whose only neighbour below has no other neighbour above goes on in it.
+  void FindColumns() {
+    const int n = static_cast<int>(lines_.size());
+    std::vector<std::vector<int>> below(lines_.size()), above(lines_.size());
+    const StripIndex index(lines_, 3 * xh_);
+    std::vector<int> near;
+    for (int i = 0; i < n; ++i) {
+      index.Find(At(i).y0, At(i).y1 + (kColumnGap + 1) * xh_, near);
+      std::vector<int> next;
+      for (int j : near) {
+        if (j != i && Below(At(i), At(j))) next.push_back(j);
+      }
+      for (int j : next) {
+        // Lines behind another one are not neighbours.
+        const bool hidden = std::any_of(next.begin(), next.end(),
+                                        [&](int k) { return k != j && Below(At(k), At(j)); });
+        if (hidden) continue;
+        below[static_cast<size_t>(i)].push_back(j);
+        above[static_cast<size_t>(j)].push_back(i);
+      }
+    }
+    std::vector<int> order(lines_.size());
+    for (int i = 0; i < n; ++i) order[static_cast<size_t>(i)] = i;
+    std::sort(order.begin(), order.end(), [&](int a, int b) {
+      return std::tuple(At(a).center_y(), At(a).x0, a) < std::tuple(At(b).center_y(), At(b).x0, b);
+    });
+    std::vector<bool> taken(lines_.size(), false);
+    for (int i : order) {
+      if (taken[static_cast<size_t>(i)]) continue;
+      Column column;
+      for (int line = i;;) {
+        taken[static_cast<size_t>(line)] = true;
+        column.lines.push_back(line);
+        const std::vector<int>& next = below[static_cast<size_t>(line)];
+        if (next.size() != 1 || above[static_cast<size_t>(next[0])].size() != 1) break;
+        if (taken[static_cast<size_t>(next[0])] || !SameColumn(At(line), At(next[0]))) break;
+        if (SpansRowOf(line, next[0], index) || SpansRowOf(next[0], line, index)) break;
+        line = next[0];
+      }
+      Describe(column);
+      columns_.push_back(std::move(column));
+    }
+  }
+
+  void Describe(Column& column) const {
+    column.box = At(column.lines[0]);
+    std::vector<double> widths;
+    for (int i : column.lines) {
+      column.box = Union(column.box, At(i));
+      widths.push_back(At(i).width());
+    }
+    const double width = Quantile(std::move(widths), 0.6);
+    column.wide = width > kTextLine * xh_ && width > kTextShare * column.box.width();
+    column.text = column.wide && column.lines.size() >= kFewestText;
+  }
+
+  // Lines of the one that have a line of the other beside them.
+  size_t SharedRows(const Column& a, const Column& b) const {
+    return static_cast<size_t>(std::count_if(a.lines.begin(), a.lines.end(), [&](int i) {
+      return std::any_of(b.lines.begin(), b.lines.end(), [&](int j) {
+        return std::abs(At(i).center_y() - At(j).center_y()) < kSameHeight * xh_;
+      });
+    }));
+  }
+
+  // A line alone that stands on a row of a table, above or below some of its columns, is part of
+  // it: a head over two columns.
+  void JoinHeads(DisjointSets& sets) const {
+    const std::vector<std::vector<int>> groups = sets.Groups();
+    for (const std::vector<int>& single : groups) {
+      const Column& head = columns_[static_cast<size_t>(single[0])];
+      if (single.size() > 1 || head.lines.size() > 1) continue;
+      for (const std::vector<int>& group : groups) {
+        if (group.size() < 2 || !IsHeadOf(head.box, group)) continue;
+        sets.Join(single[0], group[0]);
+        break;
+      }
+    }
+  }
+
+  bool IsHeadOf(const Box& head, const std::vector<int>& group) const {
+    bool on_row = false, over_column = false;
+    for (int c : group) {
+      const Column& column = columns_[static_cast<size_t>(c)];
+      over_column = over_column || OverlapX(head, column.box) > xh_;
+      on_row = on_row || std::any_of(column.lines.begin(), column.lines.end(), [&](int i) {
+                 return std::abs(At(i).center_y() - head.center_y()) < kSameHeight * xh_;
+               });
+    }
+    return on_row && over_column;
+  }
+
+  // Two columns that may be those of a table or form, not of running text.
+  struct Pair {
+    int left, right;
+    double gap;   // pixels of white between them
+    size_t rows;  // that they share
+  };
+
+  std::optional<Pair> PairOf(int i, int j) const {
+    const Column& a = columns_[static_cast<size_t>(i)];
+    const Column& b = columns_[static_cast<size_t>(j)];
+    if (OverlapX(a.box, b.box) > 0 || OverlapY(a.box, b.box) <= 0) return std::nullopt;
+    if ((a.text && b.wide) || (b.text && a.wide)) return std::nullopt;
+    const bool a_shorter = a.lines.size() <= b.lines.size();
+    const Column& shorter = a_shorter ? a : b;
+    const size_t rows = SharedRows(shorter, a_shorter ? b : a);
+    if (static_cast<double>(rows) <= kRowsShared * static_cast<double>(shorter.lines.size())) {
+      return std::nullopt;
+    }
+    return Pair{i, j, -OverlapX(a.box, b.box), rows};
+  }
+
+  std::vector<Pair> PairsOfRows() const {
+    const int n = static_cast<int>(columns_.size());
+    std::vector<Pair> pairs;
+    for (int i = 0; i < n; ++i) {
+      for (int j = i + 1; j < n; ++j) {
+        const std::optional<Pair> pair = PairOf(i, j);
+        if (pair) pairs.push_back(*pair);
+      }
+    }
+    return pairs;
+  }
+
+  // Over a wide gap only if neither column has another beside it that is much closer: an address
+  // stands apart from the labels and values beside it.
+  // `nearest`: for each column, the least gap of its pairs.
+  bool ReadRowByRow(const Pair& pair, const std::vector<double>& nearest) const {
+    if (pair.gap < kFormGap * xh_ || pair.rows >= kTableRows) return true;
+    const bool one_row = columns_[static_cast<size_t>(pair.left)].lines.size() == 1 &&
+                         columns_[static_cast<size_t>(pair.right)].lines.size() == 1;
+    if (one_row) return true;
+    const double least =
+        std::min(nearest[static_cast<size_t>(pair.left)], nearest[static_cast<size_t>(pair.right)]);
+    return pair.gap <= kMuchCloser * least;
+  }
+
+  // The lines from the top, those on one height from the left.
+  std::vector<int> Rows(std::vector<int> lines) const {
+    const auto core = [&](int i) {  // ascenders and descenders of two rows may interlock
+      const double quarter = 0.25 * At(i).height();
+      return std::pair(At(i).y0 + quarter, At(i).y1 - quarter);
+    };
+    std::sort(lines.begin(), lines.end(), [&](int a, int b) {
+      return std::tuple(core(a).first, At(a).x0, a) < std::tuple(core(b).first, At(b).x0, b);
+    });
+    const auto left = [&](int a, int b) {
+      return std::tuple(At(a).x0, At(a).y0, a) < std::tuple(At(b).x0, At(b).y0, b);
+    };
+    double bottom = 0;
+    auto row = lines.begin();
+    for (auto i = lines.begin(); i != lines.end(); ++i) {
+      const auto [from, to] = core(*i);
+      if (i != row && from >= bottom) {
+        std::sort(row, i, left);
+        row = i;
+      }
+      bottom = i == row ? to : std::max(bottom, to);
+    }
+    std::sort(row, lines.end(), left);
+    return lines;
+  }
+
+  const std::vector<Box>& lines_;
+  double xh_;
+  std::vector<Column> columns_;
+};
+
+}  // namespace
+
+std::vector<LineGroup> GroupLines(const std::vector<Box>& lines, double letter_height) {
+  return Grouper(lines, letter_height).Group();
+}
+
+}  // namespace platen::layout

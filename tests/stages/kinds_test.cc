@@ -1,0 +1,143 @@
+// Kinds of regions from text and place, on hand-made pages.
+#include "stages/kinds.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace platen {
+namespace {
+
+struct Place {
+  double x = 100, y = 0, width = 600;
+  double x_height = 10;
+  double weight = 0.3;
+};
+
+RegionResult Text(const std::vector<std::string>& lines, Place place) {
+  RegionResult region;
+  for (const std::string& text : lines) {
+    LineResult line;
+    line.text = text;
+    line.x_height = place.x_height;
+    line.weight = place.weight;
+    line.box = {place.x, place.y, place.x + place.width, place.y + 2 * place.x_height};
+    line.confidence = {2, 0.9, 0.8};
+    place.y += 3 * place.x_height;
+    region.lines.push_back(line);
+    if (!region.text.empty()) region.text += '\n';
+    region.text += text;
+  }
+  const ResultBox &first = region.lines.front().box, &last = region.lines.back().box;
+  region.box = {first.x0, first.y0, first.x1, last.y1};
+  region.confidence = {static_cast<int>(2 * lines.size()), 0.9, 0.8};
+  return region;
+}
+
+RegionResult Body(double y) {
+  return Text({"The committee expects the terms of delivery by", "registered post, as agreed."},
+              {.y = y});
+}
+
+PageResult Page(std::vector<RegionResult> regions) {
+  PageResult page;
+  page.width = 800;
+  page.height = 1200;
+  page.x_height = 10;
+  page.regions = std::move(regions);
+  return page;
+}
+
+std::vector<RegionKind> KindsOf(PageResult page) {
+  AssignKinds(page);
+  std::vector<RegionKind> kinds;
+  for (const RegionResult& region : page.regions) kinds.push_back(region.kind);
+  return kinds;
+}
+
+using enum RegionKind;
+using Kinds = std::vector<RegionKind>;
+
+TEST(Kinds, LargePrintIsAHeadingAndTheLargestAtTheTopTheTitle) {
+  EXPECT_EQ(KindsOf(Page({Text({"On Delivery"}, {.y = 50, .x_height = 16}), Body(150),
+                          Text({"Scope"}, {.y = 250, .x_height = 12}), Body(300)})),
+            (Kinds{kTitle, kText, kHeading, kText}));
+}
+
+TEST(Kinds, BoldPrintIsAHeadingUnlessItIsASentence) {
+  EXPECT_EQ(KindsOf(Page({Body(50), Text({"Scope"}, {.y = 150, .weight = 0.45}), Body(250),
+                          Text({"This matters."}, {.y = 350, .weight = 0.45}), Body(400)})),
+            (Kinds{kText, kHeading, kText, kText, kText}));
+}
+
+TEST(Kinds, ItemsOfAListArePartedAndMarked) {
+  PageResult page =
+      Page({Body(50), Text({"1. one thing", "that goes on", "2. another"}, {.y = 150})});
+  AssignKinds(page);
+  ASSERT_EQ(page.regions.size(), 3u);
+  EXPECT_EQ(page.regions[1].kind, kListItem);
+  EXPECT_EQ(page.regions[1].text, "1. one thing\nthat goes on");
+  EXPECT_EQ(page.regions[1].confidence.tokens, 4);
+  EXPECT_EQ(page.regions[2].text, "2. another");
+  EXPECT_GT(page.regions[2].box.y0, page.regions[1].box.y1);
+}
+
+TEST(Kinds, AParagraphThatBeginsWithANumberIsNoList) {
+  EXPECT_EQ(KindsOf(Page({Text({"12. May 1921 was a day on which", "nothing happened."}, {.y = 50}),
+                          Body(150)})),
+            (Kinds{kText, kText}));
+}
+
+TEST(Kinds, CaptionsStandAtPictures) {
+  RegionResult figure;
+  figure.kind = kFigure;
+  figure.box = {100, 200, 700, 500};
+  EXPECT_EQ(KindsOf(Page({Body(50), figure, Text({"Fig. 3. The house"}, {.y = 510}), Body(600)})),
+            (Kinds{kText, kFigure, kCaption, kText}));
+  EXPECT_EQ(KindsOf(Page({Body(50), Text({"Fig. 3. The house"}, {.y = 510}), Body(600)})),
+            (Kinds{kText, kText, kText}));
+}
+
+TEST(Kinds, SmallPrintAtTheFootIsANote) {
+  EXPECT_EQ(KindsOf(Page({Body(50), Body(950), Text({"1 See above."}, {.y = 1080, .x_height = 8}),
+                          Text({"- 7 -"}, {.x = 380, .y = 1150, .width = 40})})),
+            (Kinds{kText, kText, kFootnote, kPageNumber}));
+}
+
+TEST(Kinds, NumbersInTheMiddleAreNoPageNumbers) {
+  EXPECT_EQ(KindsOf(Page({Body(50), Text({"1921"}, {.y = 150, .width = 50}), Body(250)})),
+            (Kinds{kText, kText, kText}));
+}
+
+TEST(Kinds, TheKindsOfALayoutModelStay) {
+  PageResult page = Page({Text({"12"}, {.y = 1150, .width = 30})});
+  page.regions[0].kind = kFooter;
+  EXPECT_EQ(KindsOf(page), Kinds{kFooter});
+}
+
+TEST(RunningHeads, AreLinesThatComeBack) {
+  std::vector<PageResult> pages;
+  for (int i = 0; i < 4; ++i) {
+    const std::string head = i == 2 ? "Contents" : "A journey north " + std::to_string(10 + i);
+    pages.push_back(Page({Text({head}, {.y = 20}), Body(80), Body(200)}));
+  }
+  RunningHeads heads;
+  for (const PageResult& page : pages) heads.Look(page);
+  for (int i = 0; i < 4; ++i) {
+    heads.Mark(i, pages[static_cast<size_t>(i)]);
+    EXPECT_EQ(pages[static_cast<size_t>(i)].regions[0].kind, i == 2 ? kText : kHeader) << i;
+    EXPECT_EQ(pages[static_cast<size_t>(i)].regions[1].kind, kText);
+  }
+}
+
+TEST(RunningHeads, OneSheetHasNone) {
+  PageResult page = Page({Text({"A journey north"}, {.y = 20}), Body(80)});
+  RunningHeads heads;
+  heads.Look(page);
+  heads.Mark(0, page);
+  EXPECT_EQ(page.regions[0].kind, kText);
+}
+
+}  // namespace
+}  // namespace platen
