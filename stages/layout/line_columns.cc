@@ -93,6 +93,48 @@ class Grouper {
     });
   }
 
+  bool IsWithin(const Box& inner, const Box& outer) const {
+    return inner.x0 > outer.x0 - xh_ && inner.x1 < outer.x1 + xh_;
+  }
+
+  // Where other columns end over which a line, wider than the column above it, goes on; 0: there
+  // are none. An inset that reaches out of both is no column.
+  double EndOfOthersAbove(const Column& column, int line, const StripIndex& index) const {
+    const Box wider = Union(column.box, At(line));
+    if (IsWithin(wider, column.box)) return 0;
+    std::vector<int> near;
+    index.Find(column.box.y0, column.box.y1, near);
+    double end = 0;
+    for (int i : near) {
+      const double middle = At(i).center_y();
+      const bool beside = middle > column.box.y0 && middle < column.box.y1 &&
+                          OverlapX(At(i), wider) > xh_ && OverlapX(At(i), column.box) <= 0;
+      if (beside && IsWithin(At(i), wider)) end = std::max(end, At(i).y1);
+    }
+    return end;
+  }
+
+  // Leaves the last lines of a column to be found again: what stands below the end of the columns
+  // beside it belongs to what comes next, as a heading does.
+  void LeaveLinesBelow(double end, Column& column, std::vector<bool>& taken) const {
+    while (column.lines.size() > 1 && At(column.lines.back()).y0 > end - 0.5 * xh_) {
+      taken[static_cast<size_t>(column.lines.back())] = false;
+      column.lines.pop_back();
+    }
+  }
+
+  // Whether the column has become one of several under wider lines of its own: other lines stand
+  // beside the next one, within the width of those above. An inset reaches out of it.
+  bool StandsBesideOthers(const Column& column, int line, int next, const StripIndex& index) const {
+    std::vector<int> near;
+    index.Find(At(line).y0, At(next).y1, near);
+    return std::any_of(near.begin(), near.end(), [&](int i) {
+      const double middle = At(i).center_y();
+      return i != line && i != next && middle > At(line).center_y() && middle < At(next).y1 &&
+             IsWithin(At(i), column.box) && OverlapX(At(i), At(next)) <= 0;
+    });
+  }
+
   // A line whose only neighbour below has no other neighbour above goes on in it.
   void FindColumns() {
     const int n = static_cast<int>(lines_.size());
@@ -123,6 +165,7 @@ class Grouper {
     for (int i : order) {
       if (taken[static_cast<size_t>(i)]) continue;
       Column column;
+      column.box = At(i);
       for (int line = i;;) {
         taken[static_cast<size_t>(line)] = true;
         column.lines.push_back(line);
@@ -130,6 +173,12 @@ class Grouper {
         if (next.size() != 1 || above[static_cast<size_t>(next[0])].size() != 1) break;
         if (taken[static_cast<size_t>(next[0])] || !SameColumn(At(line), At(next[0]))) break;
         if (SpansRowOf(line, next[0], index) || SpansRowOf(next[0], line, index)) break;
+        if (const double end = EndOfOthersAbove(column, next[0], index); end > 0) {
+          LeaveLinesBelow(end, column, taken);
+          break;
+        }
+        if (StandsBesideOthers(column, line, next[0], index)) break;
+        column.box = Union(column.box, At(next[0]));
         line = next[0];
       }
       Describe(column);

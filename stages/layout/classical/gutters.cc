@@ -9,9 +9,12 @@ namespace {
 
 // In cells of a fifth of a letter height.
 constexpr int kCellsPerLetter = 5;
-// Sizes of a gutter, at least: 1.5 letter heights by 12; a narrow one, as wide as a space, by 30.
+// Sizes of gutters, at least: the narrower, the longer. 2.4 letter heights by 12, 1.5 by 18, as
+// wide as a space by 30.
+constexpr int kWideWidth = 12;
+constexpr int kWideHeight = 60;
 constexpr int kWidth = 8;
-constexpr int kHeight = 60;
+constexpr int kHeight = 90;
 constexpr int kNarrowWidth = 4;
 constexpr int kNarrowHeight = 150;
 // Beside a narrow gutter there is text from 7 to 12 letter heights away too.
@@ -57,8 +60,10 @@ Gutters::Gutters(const std::vector<Box>& core, cv::Size page, double letter_heig
   cv::dilate(flank, left, Bar(1, kReach), cv::Point(kReach - 1, 0));
   cv::dilate(flank, right, Bar(1, kReach), cv::Point(0, 0));
   const cv::Mat free = (text == 0) & left & right;
-  cv::Mat narrow;
-  cv::morphologyEx(free, mask_, cv::MORPH_OPEN, Bar(kHeight, kWidth), kCentered, 1,
+  cv::Mat middling, narrow;
+  cv::morphologyEx(free, mask_, cv::MORPH_OPEN, Bar(kWideHeight, kWideWidth), kCentered, 1,
+                   cv::BORDER_CONSTANT, kPaper);
+  cv::morphologyEx(free, middling, cv::MORPH_OPEN, Bar(kHeight, kWidth), kCentered, 1,
                    cv::BORDER_CONSTANT, kPaper);
   // Beside a narrow one stand columns, not the first words of a list.
   cv::dilate(flank, left, Bar(1, kFar), cv::Point(kFar - 1, 0));
@@ -67,7 +72,7 @@ Gutters::Gutters(const std::vector<Box>& core, cv::Size page, double letter_heig
       free & MovedAcross(left, kFarFrom) & MovedAcross(right, -kFarFrom);
   cv::morphologyEx(between_columns, narrow, cv::MORPH_OPEN, Bar(kNarrowHeight, kNarrowWidth),
                    kCentered, 1, cv::BORDER_CONSTANT, kPaper);
-  mask_ |= narrow;
+  mask_ |= middling | narrow;
 }
 
 bool Gutters::Between(const Box& left, const Box& right) const {

@@ -115,6 +115,16 @@ TEST(ReadingOrder, APageNumberUnderTheFirstColumnIsReadLast) {
   EXPECT_EQ(OrderOfShuffled(boxes, 5), Counting(boxes.size()));
 }
 
+TEST(ReadingOrder, ColumnsMayBeginAtDifferentHeightsBetweenWideLines) {
+  std::vector<Box> boxes;
+  AddLines(boxes, 50, 100, 650, 3);
+  AddLines(boxes, 50, 200, 300, 9);  // begins a line above the other column
+  AddLines(boxes, 400, 245, 300, 8);
+  AddLines(boxes, 50, 490, 120, 1);  // a heading on the left
+  AddLines(boxes, 50, 520, 650, 4);
+  EXPECT_EQ(OrderOfShuffled(boxes, 9), Counting(boxes.size()));
+}
+
 TEST(ReadingOrder, AFewLinesUnderAPhotoBelongToTheirColumn) {
   std::vector<Box> boxes;
   AddLines(boxes, 50, 100, 300, 20);
