@@ -27,6 +27,10 @@ constexpr double kCaptionGap = 7.0;
 // Of the page's height: where titles may stand, where notes begin.
 constexpr double kTitleZone = 0.5;
 constexpr double kNoteZone = 0.55;
+// Scraps: the mean probability of their tokens is below kUnsure.
+constexpr double kUnsure = 0.60;
+constexpr size_t kMostScrapLines = 2;
+constexpr size_t kDirtLetters = 2;
 // Running heads.
 constexpr double kSamePlace = 0.02;  // of the page's height
 constexpr double kSameText = 0.75;   // share of the letters
@@ -148,6 +152,7 @@ class PageKinds {
   }
 
   void Assign() {
+    DropScraps();
     SplitLists();
     for (size_t i = 0; i < page_.regions.size(); ++i) {
       RegionResult& region = page_.regions[i];
@@ -160,6 +165,26 @@ class PageKinds {
  private:
   static bool IsPlain(const RegionResult& region) {
     return region.kind == RegionKind::kText && !region.lines.empty() && !region.table;
+  }
+
+  // What was taken for a few letters, and could not be read with confidence, at a picture is part
+  // of it; away from pictures a dot or a stroke is dirt.
+  void DropScraps() {
+    std::erase_if(page_.regions, [&](const RegionResult& region) {
+      if (!IsPlain(region) || region.lines.size() > kMostScrapLines || !region.error.empty()) {
+        return false;
+      }
+      if (region.confidence.tokens == 0 || region.confidence.mean >= kUnsure) return false;
+      return CodePoints(region.text).size() <= kDirtLetters || TouchesPicture(region.box);
+    });
+  }
+
+  bool TouchesPicture(const ResultBox& box) const {
+    const double reach = 2 * body_.size;
+    return std::any_of(page_.regions.begin(), page_.regions.end(), [&](const RegionResult& other) {
+      return IsPicture(other) && box.x1 > other.box.x0 - reach && box.x0 < other.box.x1 + reach &&
+             box.y1 > other.box.y0 - reach && box.y0 < other.box.y1 + reach;
+    });
   }
 
   bool IsFirstOrLast(const RegionResult& region) const {

@@ -10,7 +10,8 @@
 
 namespace platen {
 
-// Gives regions of text that were read line by line their kinds; splits lists into their items.
+// Gives regions of text that were read line by line their kinds; splits lists into their items; leaves
+// out scraps of pictures and dirt, which the model read with little confidence.
 // Regions that a layout model has given a kind keep it. docs/LAYOUT.md has the rules. Pure.
 void AssignKinds(PageResult& page);
 

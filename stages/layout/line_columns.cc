@@ -21,10 +21,12 @@ constexpr double kEdge = 2.0;        // ... or end, or are centred, within this
 constexpr double kTextLine = 11.0;   // lines of running text are wider than this
 constexpr double kTextShare = 0.4;   // ... and than this share of their column
 constexpr size_t kFewestText = 3;    // lines
-constexpr double kSameHeight = 0.5;  // lines of two columns that stand on the same height
+constexpr double kSameHeight = 0.6;  // lines of one row overlap by this share of the lower one
 constexpr double kRowsShared = 0.7;  // share of the shorter column's lines that do
 constexpr double kFormGap = 12.0;    // white between label and value, at most
 constexpr size_t kTableRows = 5;     // ... unless there are so many rows
+constexpr double kFormEdge = 1.0;    // columns of a form begin within this
+constexpr double kFormRows = 10.0;   // white between its rows, at most
 constexpr double kMuchCloser = 1.8;  // times
 
 // Lines below one another.
@@ -53,6 +55,7 @@ class Grouper {
       if (ReadRowByRow(pair, nearest)) sets.Join(pair.left, pair.right);
     }
     JoinHeads(sets);
+    JoinForms(sets);
     std::vector<LineGroup> groups;
     for (const std::vector<int>& set : sets.Groups()) {
       LineGroup group;
@@ -69,6 +72,10 @@ class Grouper {
 
  private:
   const Box& At(int i) const { return lines_[static_cast<size_t>(i)]; }
+
+  static bool OnOneRow(const Box& a, const Box& b) {
+    return OverlapY(a, b) > kSameHeight * std::min(a.height(), b.height());
+  }
 
   // Whether the line `below` may be the next of the column of `above`.
   bool Below(const Box& above, const Box& below) const {
@@ -88,8 +95,7 @@ class Grouper {
     std::vector<int> near;
     index.Find(At(other).y0, At(other).y1, near);
     return std::any_of(near.begin(), near.end(), [&](int i) {
-      return i != other && i != line && OverlapX(At(i), At(line)) > 0 &&
-             std::abs(At(i).center_y() - At(other).center_y()) < kSameHeight * xh_;
+      return i != other && i != line && OverlapX(At(i), At(line)) > 0 && OnOneRow(At(i), At(other));
     });
   }
 
@@ -201,9 +207,8 @@ class Grouper {
   // Lines of the one that have a line of the other beside them.
   size_t SharedRows(const Column& a, const Column& b) const {
     return static_cast<size_t>(std::count_if(a.lines.begin(), a.lines.end(), [&](int i) {
-      return std::any_of(b.lines.begin(), b.lines.end(), [&](int j) {
-        return std::abs(At(i).center_y() - At(j).center_y()) < kSameHeight * xh_;
-      });
+      return std::any_of(b.lines.begin(), b.lines.end(),
+                         [&](int j) { return OnOneRow(At(i), At(j)); });
     }));
   }
 
@@ -222,14 +227,53 @@ class Grouper {
     }
   }
 
+  // Rows far apart whose labels and values begin at the same places are one form.
+  void JoinForms(DisjointSets& sets) const {
+    struct Rows {
+      int set;
+      double first, second;  // where its columns begin
+      Box box;
+    };
+    std::vector<Rows> forms;
+    for (const std::vector<int>& group : sets.Groups()) {
+      if (group.size() < 2) continue;
+      std::vector<double> begins;
+      Box box = columns_[static_cast<size_t>(group[0])].box;
+      for (int c : group) {
+        const Box& column = columns_[static_cast<size_t>(c)].box;
+        begins.push_back(column.x0);
+        box = Union(box, column);
+      }
+      std::sort(begins.begin(), begins.end());
+      forms.push_back({group[0], begins[0], begins[1], box});
+    }
+    std::sort(forms.begin(), forms.end(), [](const Rows& a, const Rows& b) {
+      return std::tuple(a.box.y0, a.box.x0, a.set) < std::tuple(b.box.y0, b.box.x0, b.set);
+    });
+    for (size_t i = 0; i + 1 < forms.size(); ++i) {
+      const Rows &a = forms[i], &b = forms[i + 1];
+      const bool aligned = std::abs(a.first - b.first) < kFormEdge * xh_ &&
+                           std::abs(a.second - b.second) < kFormEdge * xh_;
+      const Box between = {std::min(a.box.x0, b.box.x0), a.box.y1, std::max(a.box.x1, b.box.x1),
+                           b.box.y0};
+      const bool near = between.height() < kFormRows * xh_;
+      if (aligned && near && !AnyLineIn(between)) sets.Join(a.set, b.set);
+    }
+  }
+
+  bool AnyLineIn(const Box& box) const {
+    return std::any_of(lines_.begin(), lines_.end(), [&](const Box& line) {
+      return line.center_y() > box.y0 && line.center_y() < box.y1 && OverlapX(line, box) > 0;
+    });
+  }
+
   bool IsHeadOf(const Box& head, const std::vector<int>& group) const {
     bool on_row = false, over_column = false;
     for (int c : group) {
       const Column& column = columns_[static_cast<size_t>(c)];
       over_column = over_column || OverlapX(head, column.box) > xh_;
-      on_row = on_row || std::any_of(column.lines.begin(), column.lines.end(), [&](int i) {
-                 return std::abs(At(i).center_y() - head.center_y()) < kSameHeight * xh_;
-               });
+      on_row = on_row || std::any_of(column.lines.begin(), column.lines.end(),
+                                     [&](int i) { return OnOneRow(At(i), head); });
     }
     return on_row && over_column;
   }

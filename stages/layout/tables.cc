@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -21,6 +23,7 @@ constexpr double kChannel = 0.6;    // white between two columns
 constexpr double kCrossing = 0.12;  // share of the rows that may reach across a channel
 constexpr int kTableRows = 3;
 constexpr int kTableColumns = 3;
+constexpr size_t kFewestFullRows = 4;
 
 // Mean positions of values that lie together, ascending.
 std::vector<double> Cluster(std::vector<double> values, double reach) {
@@ -377,6 +380,23 @@ std::vector<Grid> FindRuledTables(const std::vector<Box>& lines, const Rulings& 
     tables.push_back(RuledGrid(lines, group, xh, xs, ys).Make());
   }
   return tables;
+}
+
+std::vector<double> TableEdges(const std::vector<Box>& boxes, double letter_height) {
+  std::vector<int> all(boxes.size());
+  std::iota(all.begin(), all.end(), 0);
+  const std::vector<std::vector<int>> bands = BandsOf(boxes, std::move(all));
+  std::vector<double> edges = ColumnEdges(boxes, bands, letter_height);
+  size_t full = 0;  // rows
+  for (const std::vector<int>& band : bands) {
+    std::set<int> columns;
+    for (int i : band) {
+      columns.insert(IntervalOf(edges, boxes[static_cast<size_t>(i)].center_x()));
+    }
+    full += columns.size() >= kTableColumns;
+  }
+  if (bands.size() < kFewestFullRows || full * 10 < bands.size() * 6) edges.clear();
+  return edges;
 }
 
 std::optional<Grid> GridOfRows(const std::vector<Box>& lines, const std::vector<int>& group,

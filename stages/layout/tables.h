@@ -39,6 +39,10 @@ struct Grid {
 std::vector<Grid> FindRuledTables(const std::vector<Box>& lines, const Rulings& rulings,
                                   double letter_height);
 
+// The x at which white parts the columns of boxes that stand in rows, and the outer sides; nothing
+// unless most of the rows, four or more, have something in three columns.
+std::vector<double> TableEdges(const std::vector<Box>& boxes, double letter_height);
+
 // The grid that `group`, lines in rows, makes by its white channels; nothing if it has one row or
 // one column. A table from three rows and three columns on, or two columns between rulings.
 std::optional<Grid> GridOfRows(const std::vector<Box>& lines, const std::vector<int>& group,

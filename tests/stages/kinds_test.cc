@@ -116,6 +116,22 @@ TEST(Kinds, TheKindsOfALayoutModelStay) {
   EXPECT_EQ(KindsOf(page), Kinds{kFooter});
 }
 
+TEST(Kinds, UnsureScrapsAtPicturesAreLeftOut) {
+  RegionResult figure;
+  figure.kind = kFigure;
+  figure.box = {100, 200, 700, 500};
+  const auto unsure = [](RegionResult region) {
+    region.confidence.mean = 0.4;
+    return region;
+  };
+  EXPECT_EQ(
+      KindsOf(Page({Body(50), figure, unsure(Text({"Il a de"}, {.x = 300, .y = 480, .width = 60})),
+                    unsure(Text({"Il a de"}, {.y = 700})), unsure(Text({"|"}, {.y = 800})),
+                    Text({"ab"}, {.y = 900})})),
+      (Kinds{kText, kFigure, kText, kText}))
+      << "of those away from pictures only dirt goes, and what is read with confidence stays";
+}
+
 TEST(RunningHeads, AreLinesThatComeBack) {
   std::vector<PageResult> pages;
   for (int i = 0; i < 4; ++i) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "stages/layout/disjoint_sets.h"
+#include "stages/layout/line_columns.h"
 #include "stages/layout/strip_index.h"
 
 namespace platen::layout {
@@ -29,6 +30,7 @@ constexpr double kMarkWidest = 1.6;
 constexpr double kMarkSmallest = 0.22;  // its longer side
 constexpr double kMarkMiddle = 0.45;    // from the middle of the small letters
 constexpr double kMarkColumn = 0.4;     // marks below one another
+constexpr double kCellGap = 1.3;        // letter heights: white between two cells, at least
 constexpr size_t kMostMarks = 2'000;
 
 std::vector<Box> BoxesOf(const std::vector<Phrase>& phrases) {
@@ -159,6 +161,27 @@ class Joiner {
   std::vector<int> near_;
 };
 
+// A line cut at its gaps of at least `gap`; with `edges`, only at those that hold one of them.
+std::vector<Phrase> Parts(const Phrase& line, double gap, const std::vector<double>& edges) {
+  std::vector<Box> letters = line.letters;
+  std::sort(letters.begin(), letters.end(), LeftOf);
+  std::vector<Phrase> parts = {{{letters[0]}, letters[0]}};
+  for (size_t k = 1; k < letters.size(); ++k) {
+    Phrase& last = parts.back();
+    const double from = last.box.x1, to = letters[k].x0;
+    const auto edge = std::upper_bound(edges.begin(), edges.end(), from);
+    const bool at_edge = edges.empty() || (edge != edges.end() && *edge < to);
+    if (to - from >= gap && at_edge) {
+      parts.push_back({{letters[k]}, letters[k]});
+    } else {
+      last.letters.push_back(letters[k]);
+      last.box = Union(last.box, letters[k]);
+    }
+  }
+  if (parts.size() == 1) return {line};
+  return parts;
+}
+
 // The line that a mark stands before, nearest to it; -1: none. Nothing else may stand between.
 int LineBehind(const Box& mark, const std::vector<Box>& boxes, const StripIndex& index, double xh,
                std::vector<int>& near) {
@@ -181,6 +204,29 @@ int LineBehind(const Box& mark, const std::vector<Box>& boxes, const StripIndex&
 }
 
 }  // namespace
+
+std::vector<Phrase> CutAtColumns(const std::vector<Phrase>& lines, double letter_height) {
+  const double gap = kCellGap * letter_height;
+  std::vector<std::vector<double>> edges(lines.size());  // of the table that a line is part of
+  for (const LineGroup& group : GroupLines(BoxesOf(lines), letter_height)) {
+    if (!group.in_rows) continue;
+    std::vector<Box> parts;
+    for (int i : group.lines) {
+      for (const Phrase& part : Parts(lines[i], gap, {})) parts.push_back(part.box);
+    }
+    const std::vector<double> columns = TableEdges(parts, letter_height);
+    for (int i : group.lines) edges[static_cast<size_t>(i)] = columns;
+  }
+  std::vector<Phrase> cut;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (edges[i].empty()) {
+      cut.push_back(lines[i]);
+      continue;
+    }
+    for (Phrase& part : Parts(lines[i], gap, edges[i])) cut.push_back(std::move(part));
+  }
+  return cut;
+}
 
 void AddBullets(const std::vector<Box>& small, double letter_height, std::vector<Phrase>& lines) {
   const double xh = letter_height;

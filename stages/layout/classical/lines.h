@@ -18,6 +18,9 @@ std::vector<Ruling> WithoutScratches(const std::vector<Ruling>& verticals,
 std::vector<Phrase> JoinPhrases(const std::vector<Phrase>& phrases, const Gutters& gutters,
                                 const std::vector<Ruling>& verticals, double letter_height);
 
+// Cuts lines that run over several columns of a table, at the white that parts the columns.
+std::vector<Phrase> CutAtColumns(const std::vector<Phrase>& lines, double letter_height);
+
 // Widens lines by the bullets and dashes that stand before them: marks of one size below one
 // another, at least two on the page.
 void AddBullets(const std::vector<Box>& small, double letter_height, std::vector<Phrase>& lines);

@@ -145,7 +145,7 @@ PageLines FindLines(WorkingPage& page) {
   const Gutters gutters(letters.core, size, xh);
   const std::vector<Phrase> phrases = FindPhrases(letters, gutters, xh);
   rulings.down = WithoutScratches(rulings.down, phrases, xh);
-  std::vector<Phrase> lines = JoinPhrases(phrases, gutters, rulings.down, xh);
+  std::vector<Phrase> lines = CutAtColumns(JoinPhrases(phrases, gutters, rulings.down, xh), xh);
   AddSmallMarks(letters.small, xh, lines);
   AddBullets(letters.small, xh, lines);
   lines = DropFalseLines(lines, {size, xh, found.skew_degrees});

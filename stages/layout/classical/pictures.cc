@@ -17,15 +17,16 @@ constexpr size_t kLettersInPicture = 8;
 // Of short words, in letter heights.
 constexpr double kHighestLetter = 2.2;
 constexpr double kLowestLetter = 0.8;
-constexpr double kUneven = 0.3;  // between the lower ends of their letters
-constexpr double kInside = 0.6;  // share of a line that lies in the picture
+constexpr double kUneven = 0.3;   // between the lower ends of their letters
+constexpr double kInside = 0.35;  // share of a line that lies in the picture
 // In cells of a letter height unless said otherwise.
 constexpr int kWindow = 13;          // ink is weighed in windows of this side
 constexpr double kLeastInk = 0.035;  // of a window's pixels that are ink of no line
 constexpr double kToneReach = 5;     // print leaves paper to be seen within this
 constexpr double kTone = 0.75;       // of the paper's white: darker is continuous tone
 constexpr int kLeastSide = 7;
-constexpr double kRectangle = 0.6;  // a picture that fills so much of its box has its shape
+constexpr double kRectangle = 0.45;  // a picture that fills so much of its box has its shape
+constexpr int kHoles = 5;            // lighter places up to this size belong to the picture
 
 cv::Mat Square(int side) { return {side, side, CV_8U, cv::Scalar(1)}; }
 
@@ -141,6 +142,7 @@ Pictures FindPictures(const cv::Mat& grey, const cv::Mat& ink, const std::vector
 
   cv::Mat mask = (ContinuousTone(grey_cells) | Drawing(ink_share, lines, letter_height)) & 1;
   cv::morphologyEx(mask, mask, cv::MORPH_OPEN, Square(kLeastSide / 2));
+  cv::morphologyEx(mask, mask, cv::MORPH_CLOSE, Square(kHoles));
   cv::Mat labels, stats, centres;
   const int n = cv::connectedComponentsWithStats(mask, labels, stats, centres, 8, CV_32S);
   for (int i = 1; i < n; ++i) {
