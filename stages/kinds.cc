@@ -15,6 +15,7 @@ namespace {
 
 // x-heights in those of the page's running text.
 constexpr double kTitleSize = 1.4;
+constexpr double kFirstTitleSize = 1.2;  // at the top of a page
 constexpr double kHeadingSize = 1.15;
 constexpr double kNoteSize = 0.93;
 // Ink of the letters, as a multiple of the page's.
@@ -256,9 +257,13 @@ class PageKinds {
   void AssignTitle() {
     RegionResult* title = nullptr;
     double largest = kTitleSize * body_.size;
+    bool first = true;  // nothing but a running head stands above
     for (RegionResult& region : page_.regions) {
+      if (region.kind == RegionKind::kHeader || region.kind == RegionKind::kPageNumber) continue;
+      const bool is_first = std::exchange(first, false);
       if (region.kind != RegionKind::kHeading || region.lines.empty()) continue;
       const double size = PrintOf(region.lines, page_.x_height).size;
+      if (is_first && size >= kFirstTitleSize * body_.size) largest = std::min(largest, size);
       if (size < largest || region.box.y0 > kTitleZone * page_.height) continue;
       if (title != nullptr && size < 1.1 * largest) continue;
       largest = size;

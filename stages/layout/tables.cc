@@ -306,18 +306,20 @@ void JoinHeads(const std::vector<Box>& lines, const std::vector<std::vector<int>
   const auto few = [&](const Strip& s) {
     return s.Count() <= std::max<size_t>(1, bands.size() / 4);
   };
-  for (bool joined = true; joined;) {
-    joined = false;
-    size_t best = 0;
+  while (strips.size() > 2) {
+    // A head is left of its figures; only where there are none it is right of them.
+    size_t best = strips.size();
     double least = 1e18;
-    for (size_t k = 0; k + 1 < strips.size(); ++k) {
-      const Strip &a = strips[k], &b = strips[k + 1];
-      if ((!few(a) && !few(b)) || !a.Complements(b) || b.left - a.right >= least) continue;
-      best = k;
-      least = b.left - a.right;
-      joined = true;
+    for (const bool head_first : {true, false}) {
+      for (size_t k = 0; k + 1 < strips.size(); ++k) {
+        const Strip &a = strips[k], &b = strips[k + 1];
+        if (!few(head_first ? a : b) || !a.Complements(b) || b.left - a.right >= least) continue;
+        best = k;
+        least = b.left - a.right;
+      }
+      if (best < strips.size()) break;
     }
-    if (!joined || strips.size() <= 2) return;
+    if (best == strips.size()) return;
     Strip &a = strips[best], &b = strips[best + 1];
     for (size_t r = 0; r < a.rows.size(); ++r) a.rows[r] = a.rows[r] || b.rows[r];
     a.left = std::min(a.left, b.left);
@@ -387,6 +389,7 @@ std::vector<double> TableEdges(const std::vector<Box>& boxes, double letter_heig
   std::iota(all.begin(), all.end(), 0);
   const std::vector<std::vector<int>> bands = BandsOf(boxes, std::move(all));
   std::vector<double> edges = ColumnEdges(boxes, bands, letter_height);
+  if (edges.size() > 3) JoinHeads(boxes, bands, edges);
   size_t full = 0;  // rows
   for (const std::vector<int>& band : bands) {
     std::set<int> columns;

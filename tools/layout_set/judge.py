@@ -12,6 +12,9 @@ For each class, means over its pages:
   bag          bag word error rate of platen: errors that are not of order
   invented     characters read on pages without text, in all
 
+Below them how many regions of each kind were found as what they are, and how many cells of tables: at
+their row and column, with their span, with at most a fifth of their characters wrong.
+
 Errors are counted as in tools/eval/cer.py. Needs Python 3.9, OpenCV, numpy, rapidfuzz.
 """
 import argparse
@@ -31,6 +34,7 @@ sys.path.insert(0, str(ROOT / "tools" / "eval"))
 
 import cer  # noqa: E402
 import generate_pages  # noqa: E402
+from structure import Structure  # noqa: E402
 
 IMAGES = {".png", ".jpg", ".tif"}
 
@@ -48,9 +52,11 @@ def read_pages(platen, model, docs, options, work):
     """Text by file name, a page's below the one before."""
     manifest = work / "pages.txt"
     manifest.write_text("".join(f"{image.resolve()}\n" for _, image, _ in docs))
-    seconds = cer.cpu_of([platen, "ocr", "--manifest", manifest, "-o", work / "out", "--format", "txt", "--quiet",
+    seconds = cer.cpu_of([platen, "ocr", "--manifest", manifest, "-o", work / "out", "--format", "txt,json", "--quiet",
                           "--model", model, *options])
-    return {path.name: path.read_text() for path in (work / "out").rglob("*.txt")}, seconds
+    results = {path.name[:-5]: json.loads(path.read_text()) for path in (work / "out").rglob("*.json")
+               if ".platen" not in path.parts and path.name != "run.json"}
+    return {path.name: path.read_text() for path in (work / "out").rglob("*.txt")}, results, seconds
 
 
 def pieces(line, most):
@@ -188,7 +194,7 @@ def main():
     reading = json.loads((options.model / "platen.json").read_text())
     with tempfile.TemporaryDirectory() as name:
         work = Path(name)
-        pages, seconds = read_pages(options.platen, options.model, docs, options.ocr_options.split(), work)
+        pages, results, seconds = read_pages(options.platen, options.model, docs, options.ocr_options.split(), work)
         systems = {"platen": pages, "lines": read_true_lines(options.platen, options.model, docs, reading, work)}
         if options.tesseract:
             systems["tesseract"] = read_with_tesseract(docs, work)
@@ -196,9 +202,14 @@ def main():
     rows = judge(docs, systems)
     sheets = sum(row["pages"] for row in rows.values())
     print(f"seed {', '.join(map(str, seeds))}; {sheets} pages, {seconds / sheets:.2f} core-seconds a page")
-    results = report(rows, systems)
+    summary = report(rows, systems)
+    structure = Structure()
+    for _, image, truth in docs:
+        for page, found in zip(truth["pages"], results[image.name]["pages"]):
+            structure.add(page, found)
+    structure.print()
     if options.json:
-        options.json.write_text(json.dumps({"seeds": seeds, "classes": results}, indent=1) + "\n")
+        options.json.write_text(json.dumps({"seeds": seeds, "classes": summary}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -161,25 +161,40 @@ class Joiner {
   std::vector<int> near_;
 };
 
-// A line cut at its gaps of at least `gap`; with `edges`, only at those that hold one of them.
-std::vector<Phrase> Parts(const Phrase& line, double gap, const std::vector<double>& edges) {
+// A line cut at its gaps of at least `gap`.
+std::vector<Phrase> Parts(const Phrase& line, double gap) {
   std::vector<Box> letters = line.letters;
   std::sort(letters.begin(), letters.end(), LeftOf);
   std::vector<Phrase> parts = {{{letters[0]}, letters[0]}};
   for (size_t k = 1; k < letters.size(); ++k) {
     Phrase& last = parts.back();
-    const double from = last.box.x1, to = letters[k].x0;
-    const auto edge = std::upper_bound(edges.begin(), edges.end(), from);
-    const bool at_edge = edges.empty() || (edge != edges.end() && *edge < to);
-    if (to - from >= gap && at_edge) {
+    if (letters[k].x0 - last.box.x1 >= gap) {
       parts.push_back({{letters[k]}, letters[k]});
     } else {
       last.letters.push_back(letters[k]);
       last.box = Union(last.box, letters[k]);
     }
   }
-  if (parts.size() == 1) return {line};
   return parts;
+}
+
+// The line cut where its parts stand in different columns.
+std::vector<Phrase> Cells(const Phrase& line, double gap, const std::vector<double>& edges) {
+  const auto column = [&](const Phrase& part) {
+    return std::upper_bound(edges.begin(), edges.end(), part.box.center_x()) - edges.begin();
+  };
+  std::vector<Phrase> cells;
+  for (Phrase& part : Parts(line, gap)) {
+    if (cells.empty() || column(cells.back()) != column(part)) {
+      cells.push_back(std::move(part));
+      continue;
+    }
+    Phrase& last = cells.back();
+    last.letters.insert(last.letters.end(), part.letters.begin(), part.letters.end());
+    last.box = Union(last.box, part.box);
+  }
+  if (cells.size() == 1) return {line};
+  return cells;
 }
 
 // The line that a mark stands before, nearest to it; -1: none. Nothing else may stand between.
@@ -212,7 +227,7 @@ std::vector<Phrase> CutAtColumns(const std::vector<Phrase>& lines, double letter
     if (!group.in_rows) continue;
     std::vector<Box> parts;
     for (int i : group.lines) {
-      for (const Phrase& part : Parts(lines[i], gap, {})) parts.push_back(part.box);
+      for (const Phrase& part : Parts(lines[i], gap)) parts.push_back(part.box);
     }
     const std::vector<double> columns = TableEdges(parts, letter_height);
     for (int i : group.lines) edges[static_cast<size_t>(i)] = columns;
@@ -223,7 +238,7 @@ std::vector<Phrase> CutAtColumns(const std::vector<Phrase>& lines, double letter
       cut.push_back(lines[i]);
       continue;
     }
-    for (Phrase& part : Parts(lines[i], gap, edges[i])) cut.push_back(std::move(part));
+    for (Phrase& part : Cells(lines[i], gap, edges[i])) cut.push_back(std::move(part));
   }
   return cut;
 }
