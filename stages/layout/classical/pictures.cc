@@ -92,7 +92,10 @@ cv::Mat Drawing(const cv::Mat& ink, const std::vector<Phrase>& lines, double cel
   cv::boxFilter(ink, all_around, CV_32F, cv::Size(kWindow, kWindow));
   cv::boxFilter(written, written_around, CV_32F, cv::Size(kWindow, kWindow));
   const cv::Mat drawn_around = all_around - written_around;
-  return (drawn_around > kLeastInk) & (drawn_around > written_around);
+  const cv::Mat drawing = (drawn_around > kLeastInk) & (drawn_around > written_around);
+  cv::Mat drawn = (ink - written) > kLeastInk;  // the window reaches beyond the drawing
+  cv::morphologyEx(drawn, drawn, cv::MORPH_CLOSE, Square(kHoles));
+  return drawing & drawn;
 }
 
 }  // namespace
