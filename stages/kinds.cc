@@ -154,6 +154,7 @@ class PageKinds {
 
   void Assign() {
     DropScraps();
+    SplitHeads();
     SplitLists();
     for (size_t i = 0; i < page_.regions.size(); ++i) {
       RegionResult& region = page_.regions[i];
@@ -285,6 +286,42 @@ class PageKinds {
     }
   }
 
+  // Whether a line begins left of all others of its region.
+  bool HangsOut(const RegionResult& region, size_t index) const {
+    for (size_t i = 0; i < region.lines.size(); ++i) {
+      if (i != index && region.lines[i].box.x0 < region.lines[index].box.x0 + body_.size)
+        return false;
+    }
+    return true;
+  }
+
+  // A region whose first line is larger or bolder than the rest becomes two: a heading close to its
+  // text.
+  void SplitHeads() {
+    std::vector<RegionResult> regions;
+    for (RegionResult& region : page_.regions) {
+      if (IsPlain(region) && region.lines.size() > 1 && IsHeadLine(region)) {
+        RegionResult rest = PartOf(region, 1, region.lines.size());
+        regions.push_back(PartOf(region, 0, 1));
+        regions.push_back(std::move(rest));
+      } else {
+        regions.push_back(std::move(region));
+      }
+    }
+    page_.regions = std::move(regions);
+  }
+
+  bool IsHeadLine(const RegionResult& region) const {
+    const LineResult& first = region.lines[0];
+    if (EndsSentence(first.text)) return false;
+    const Print head = PrintOf(std::vector<LineResult>{first}, page_.x_height);
+    const std::vector<LineResult> others(region.lines.begin() + 1, region.lines.end());
+    const Print rest = PrintOf(others, page_.x_height);
+    const bool larger = head.size >= kHeadingSize * rest.size;
+    const bool bolder = rest.weight > 0 && head.weight >= kBold * rest.weight;
+    return larger || (bolder && first.box.x1 < 0.8 * region.box.x1);
+  }
+
   // A region whose lines begin with marks becomes one region for each item.
   void SplitLists() {
     std::vector<RegionResult> regions;
@@ -297,7 +334,7 @@ class PageKinds {
         regions.push_back(std::move(region));
         continue;
       }
-      if (starts.size() == 1) {  // one line in a paragraph that begins with a number or a dash
+      if (starts.size() == 1 && !HangsOut(region, starts[0])) {  // a dash in a paragraph
         regions.push_back(std::move(region));
         continue;
       }

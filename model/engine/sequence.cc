@@ -66,8 +66,8 @@ void Sequence::Remember(TokenId token) {
 
 void CheckInvariants(const Sequence& s, const KvPool& pool) {
   Require(s.cache_len == s.prompt_len() + s.num_decided() - 1, "all but the anchor are cached");
-  Require(static_cast<int64_t>(s.blocks.size()) >= pool.BlocksFor(s.cache_len + 1),
-          "the next row has a block");
+  Require(static_cast<int64_t>(s.blocks.size()) >= pool.BlocksFor(s.cache_len),
+          "all cached rows have a block");
 }
 
 }  // namespace platen

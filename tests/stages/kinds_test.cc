@@ -71,6 +71,13 @@ TEST(Kinds, BoldPrintIsAHeadingUnlessItIsASentence) {
             (Kinds{kText, kHeading, kText, kText, kText}));
 }
 
+TEST(Kinds, AHeadingCloseToItsTextIsPartedFromIt) {
+  RegionResult region =
+      Text({"Scope", "The committee expects the terms", "of delivery by post."}, {.y = 150});
+  region.lines[0].x_height = 13;
+  EXPECT_EQ(KindsOf(Page({Body(50), region, Body(300)})), (Kinds{kText, kHeading, kText, kText}));
+}
+
 TEST(Kinds, ItemsOfAListArePartedAndMarked) {
   PageResult page =
       Page({Body(50), Text({"1. one thing", "that goes on", "2. another"}, {.y = 150})});

@@ -18,12 +18,16 @@ constexpr double kLeastIndent = 0.8;
 constexpr double kMostIndent = 8.0;
 constexpr double kFlush = 0.5;
 constexpr double kMostlyFlush = 0.6;
+constexpr double kFullLine = 6.0;
+constexpr double kOrdinaryIndent = 2.5;
 
 // For each line of a block, whether it begins a paragraph by its indent.
 std::vector<bool> Indented(const std::vector<Box>& boxes, size_t begin, size_t end, double xh) {
   std::vector<bool> indented(end - begin, false);
   double margin = boxes[begin].x0;
   for (size_t i = begin; i < end; ++i) margin = std::min(margin, boxes[i].x0);
+  double right = boxes[begin].x1;
+  for (size_t i = begin; i < end; ++i) right = std::max(right, boxes[i].x1);
   const auto flush = [&](size_t i) { return boxes[i].x0 - margin < kFlush * xh; };
   size_t at_margin = 0;
   for (size_t i = begin; i < end; ++i) at_margin += flush(i);
@@ -33,7 +37,10 @@ std::vector<bool> Indented(const std::vector<Box>& boxes, size_t begin, size_t e
   for (size_t i = begin + 1; i < end; ++i) {
     const double indent = boxes[i].x0 - margin;
     const bool alone = i + 1 == end || boxes[i + 1].x0 - margin < indent + kFlush * xh;
-    indented[i - begin] = indent > kLeastIndent * xh && indent < kMostIndent * xh && alone;
+    // After a full line it may as well be the rest of an item that hangs out.
+    const bool after_full_line = boxes[i - 1].x1 > right - kFullLine * xh && boxes[i].x1 < right;
+    indented[i - begin] = indent > kLeastIndent * xh && indent < kMostIndent * xh && alone &&
+                          (!after_full_line || indent < kOrdinaryIndent * xh);
   }
   return indented;
 }

@@ -98,6 +98,22 @@ cv::Mat Drawing(const cv::Mat& ink, const std::vector<Phrase>& lines, double cel
   return drawing & drawn;
 }
 
+// Boxes that overlap are parts of one picture.
+void JoinOverlapping(std::vector<Box>& boxes) {
+  for (size_t i = 0; i < boxes.size();) {
+    const auto other = std::find_if(
+        boxes.begin() + static_cast<std::ptrdiff_t>(i) + 1, boxes.end(),
+        [&](const Box& b) { return OverlapX(boxes[i], b) > 0 && OverlapY(boxes[i], b) > 0; });
+    if (other == boxes.end()) {
+      ++i;
+      continue;
+    }
+    boxes[i] = Union(boxes[i], *other);
+    boxes.erase(other);
+    i = 0;  // it may overlap earlier ones now
+  }
+}
+
 }  // namespace
 
 double Regularity(const Phrase& line) {
@@ -160,6 +176,7 @@ Pictures FindPictures(const cv::Mat& grey, const cv::Mat& ink, const std::vector
     const double cell = pictures.cell;
     pictures.boxes.push_back({box.x * cell, box.y * cell, box.br().x * cell, box.br().y * cell});
   }
+  JoinOverlapping(pictures.boxes);
   std::sort(pictures.boxes.begin(), pictures.boxes.end(), LeftOf);
   if (!pictures.boxes.empty()) pictures.cells = mask;
   return pictures;
