@@ -317,7 +317,7 @@ class PageKinds {
     const Print head = PrintOf(std::vector<LineResult>{first}, page_.x_height);
     const std::vector<LineResult> others(region.lines.begin() + 1, region.lines.end());
     const Print rest = PrintOf(others, page_.x_height);
-    const bool larger = head.size >= kHeadingSize * rest.size;
+    const bool larger = rest.size > 0 && head.size >= kHeadingSize * rest.size;
     const bool bolder = rest.weight > 0 && head.weight >= kBold * rest.weight;
     return larger || (bolder && first.box.x1 < 0.8 * region.box.x1);
   }
@@ -358,6 +358,7 @@ class PageKinds {
     part.error.clear();
     part.box = part.lines[0].box;
     double sum = 0;
+    int failed = 0;
     for (const LineResult& line : part.lines) {
       if (!part.text.empty()) part.text += '\n';
       part.text += line.text;
@@ -376,9 +377,13 @@ class PageKinds {
         }
       }
       if (part.finish.empty() || line.finish != "stop") part.finish = line.finish;
-      if (!line.error.empty()) part.error = line.error;
+      failed += line.error.empty() ? 0 : 1;
     }
     if (part.confidence.tokens > 0) part.confidence.mean = sum / part.confidence.tokens;
+    if (failed > 0) {
+      part.error = std::to_string(failed) + " of " + std::to_string(part.lines.size()) +
+                   " lines could not be read";
+    }
     part.quad = {{{part.box.x0, part.box.y0},
                   {part.box.x1, part.box.y0},
                   {part.box.x1, part.box.y1},

@@ -23,6 +23,7 @@ constexpr double kTextShare = 0.4;   // ... and than this share of their column
 constexpr size_t kFewestText = 3;    // lines
 constexpr double kSameHeight = 0.6;  // lines of one row overlap by this share of the lower one
 constexpr double kRowsShared = 0.7;  // share of the shorter column's lines that do
+constexpr double kNumberGap = 4.0;   // white between a number and the text it stands before
 constexpr double kFormGap = 12.0;    // white between label and value, at most
 constexpr size_t kTableRows = 5;     // ... unless there are so many rows
 constexpr double kFormEdge = 1.0;    // columns of a form begin within this
@@ -296,7 +297,14 @@ class Grouper {
     if (static_cast<double>(rows) <= kRowsShared * static_cast<double>(shorter.lines.size())) {
       return std::nullopt;
     }
-    return Pair{i, j, -OverlapX(a.box, b.box), rows};
+    const double gap = -OverlapX(a.box, b.box);
+    // Beside running text: a column of figures, or the number before it; not the first word of a
+    // line of the next column.
+    if ((a.text || b.text) && rows < kFewestText) {
+      const Box &text = a.text ? a.box : b.box, &other = a.text ? b.box : a.box;
+      if (other.x0 > text.x0 || gap > kNumberGap * xh_) return std::nullopt;
+    }
+    return Pair{i, j, gap, rows};
   }
 
   std::vector<Pair> PairsOfRows() const {
