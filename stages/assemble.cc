@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "stages/formats/table_text.h"
+#include "stages/join_results.h"
 #include "stages/kinds.h"
 #include "stages/words.h"
 
@@ -57,26 +58,12 @@ Confidence ConfidenceOf(const std::vector<float>& probabilities) {
   return confidence;
 }
 
-// Confidence over the tokens of both.
-void Merge(Confidence& into, const Confidence& other) {
-  if (other.tokens == 0) return;
-  const int tokens = into.tokens + other.tokens;
-  into.min = into.tokens == 0 ? other.min : std::min(into.min, other.min);
-  into.mean = (into.mean * into.tokens + other.mean * other.tokens) / tokens;
-  into.tokens = tokens;
-}
-
 std::array<ResultPoint, 4> ToResult(const std::array<PointF, 4>& quad) {
   std::array<ResultPoint, 4> out;
   for (size_t i = 0; i < out.size(); ++i) {
     out[i] = {static_cast<double>(quad[i].x), static_cast<double>(quad[i].y)};
   }
   return out;
-}
-
-void JoinText(std::string& into, const std::string& text, char separator) {
-  if (!into.empty() && !text.empty()) into += separator;
-  into += text;
 }
 
 // One more piece of a line: its text, tokens and words, which begin where the line's text ends.
@@ -94,12 +81,6 @@ void JoinPiece(const CropReading& reading, const Text& piece, LineResult& line) 
   }
 }
 
-void AddMissing(std::vector<std::string>& into, const std::vector<std::string>& from) {
-  for (const std::string& item : from) {
-    if (std::find(into.begin(), into.end(), item) == into.end()) into.push_back(item);
-  }
-}
-
 ResultBox BoundsOf(const std::array<ResultPoint, 4>& quad) {
   ResultBox box{quad[0].x, quad[0].y, quad[0].x, quad[0].y};
   for (const ResultPoint& p : quad) {
@@ -107,10 +88,6 @@ ResultBox BoundsOf(const std::array<ResultPoint, 4>& quad) {
            std::max(box.y1, p.y)};
   }
   return box;
-}
-
-ResultBox Union(const ResultBox& a, const ResultBox& b) {
-  return {std::min(a.x0, b.x0), std::min(a.y0, b.y0), std::max(a.x1, b.x1), std::max(a.y1, b.y1)};
 }
 
 const LayoutRegion* RegionOf(const PageLayout& layout, const CropReading& reading) {
@@ -141,14 +118,6 @@ std::array<ResultPoint, 2> BaselineOf(const LayoutLine& line) {
   return {{{quad[0].x + shift.x, quad[0].y + shift.y}, {quad[1].x + shift.x, quad[1].y + shift.y}}};
 }
 
-// "stop" is the good end; a limit is worse, and text that repeated itself worst.
-void MergeFinish(std::string& into, const std::string& finish) {
-  const auto rank = [](const std::string& f) {
-    return f.empty() ? 0 : f == "stop" ? 1 : f == "length" ? 2 : 3;
-  };
-  if (rank(finish) > rank(into)) into = finish;
-}
-
 // One line from its pieces.
 LineResult AssembleLine(const PageLayout& layout, std::span<const CropReading> pieces) {
   LineResult line;
@@ -170,15 +139,6 @@ LineResult AssembleLine(const PageLayout& layout, std::span<const CropReading> p
     if (line.error.empty()) line.error = piece.error;
   }
   return line;
-}
-
-void FinishRegion(RegionResult& region) {
-  const auto failed = std::count_if(region.lines.begin(), region.lines.end(),
-                                    [](const LineResult& line) { return !line.error.empty(); });
-  if (failed > 0) {
-    region.error = std::to_string(failed) + " of " + std::to_string(region.lines.size()) +
-                   " lines could not be read";
-  }
 }
 
 // `place`: by the layout's line, its index among those of the result; absent: no crop was made of
@@ -210,12 +170,7 @@ void AddLines(const PageLayout& layout, std::span<const CropReading> readings,
     LineResult line = AssembleLine(layout, readings.first(pieces));
     readings = readings.subspan(pieces);
     place[line_index] = static_cast<int>(region.lines.size());
-    region.box = region.lines.empty() ? line.box : Union(region.box, line.box);
-    JoinText(region.text, line.text, '\n');
-    Merge(region.confidence, line.confidence);
-    AddMissing(region.warnings, line.warnings);
-    MergeFinish(region.finish, line.finish);
-    region.lines.push_back(std::move(line));
+    AddLine(std::move(line), region);
   }
   if (origin != nullptr && origin->table) {
     region.table = TableOf(*origin->table, place);

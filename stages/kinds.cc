@@ -4,11 +4,13 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "model/support/utf8.h"
+#include "stages/join_results.h"
 
 namespace platen {
 namespace {
@@ -126,30 +128,45 @@ double WeightedMedian(std::vector<std::pair<double, double>> values) {
   return values.back().first;
 }
 
-// Size and weight of the page's running text.
+// Size and weight of print.
 struct Print {
   double size = 0, weight = 0;
 };
 
-template <typename Lines>
-Print PrintOf(const Lines& lines, double page_size) {
-  std::vector<std::pair<double, double>> sizes, weights;
-  for (const LineResult& line : lines) {
-    const auto letters = static_cast<double>(line.text.size());
-    sizes.emplace_back(line.x_height > 0 ? line.x_height : page_size, letters);
-    if (line.weight > 0) weights.emplace_back(line.weight, letters);
+// Medians over lines, by their letters. A line without a size of its own has the page's.
+class PrintMeter {
+ public:
+  explicit PrintMeter(double page_size) : page_size_(page_size) {}
+
+  void Add(std::span<const LineResult> lines) {
+    for (const LineResult& line : lines) {
+      const auto letters = static_cast<double>(line.text.size());
+      sizes_.emplace_back(line.x_height > 0 ? line.x_height : page_size_, letters);
+      if (line.weight > 0) weights_.emplace_back(line.weight, letters);
+    }
   }
-  return {WeightedMedian(std::move(sizes)), WeightedMedian(std::move(weights))};
+
+  Print Medians() && {
+    return {WeightedMedian(std::move(sizes_)), WeightedMedian(std::move(weights_))};
+  }
+
+ private:
+  double page_size_;
+  std::vector<std::pair<double, double>> sizes_, weights_;
+};
+
+Print PrintOf(std::span<const LineResult> lines, double page_size) {
+  PrintMeter meter(page_size);
+  meter.Add(lines);
+  return std::move(meter).Medians();
 }
 
 class PageKinds {
  public:
   explicit PageKinds(PageResult& page) : page_(page) {
-    std::vector<LineResult> lines;
-    for (const RegionResult& region : page.regions) {
-      lines.insert(lines.end(), region.lines.begin(), region.lines.end());
-    }
-    body_ = PrintOf(lines, page.x_height);
+    PrintMeter meter(page.x_height);
+    for (const RegionResult& region : page.regions) meter.Add(region.lines);
+    body_ = std::move(meter).Medians();
   }
 
   void Assign() {
@@ -314,9 +331,9 @@ class PageKinds {
   bool IsHeadLine(const RegionResult& region) const {
     const LineResult& first = region.lines[0];
     if (EndsSentence(first.text)) return false;
-    const Print head = PrintOf(std::vector<LineResult>{first}, page_.x_height);
-    const std::vector<LineResult> others(region.lines.begin() + 1, region.lines.end());
-    const Print rest = PrintOf(others, page_.x_height);
+    const std::span<const LineResult> lines = region.lines;
+    const Print head = PrintOf(lines.first(1), page_.x_height);
+    const Print rest = PrintOf(lines.subspan(1), page_.x_height);
     const bool larger = rest.size > 0 && head.size >= kHeadingSize * rest.size;
     const bool bolder = rest.weight > 0 && head.weight >= kBold * rest.weight;
     return larger || (bolder && first.box.x1 < 0.8 * region.box.x1);
@@ -348,46 +365,14 @@ class PageKinds {
   }
 
   static RegionResult PartOf(const RegionResult& region, size_t begin, size_t end) {
-    RegionResult part = region;
-    part.lines.assign(region.lines.begin() + static_cast<std::ptrdiff_t>(begin),
-                      region.lines.begin() + static_cast<std::ptrdiff_t>(end));
-    part.text.clear();
-    part.confidence = {};
-    part.warnings.clear();
-    part.finish.clear();
-    part.error.clear();
-    part.box = part.lines[0].box;
-    double sum = 0;
-    int failed = 0;
-    for (const LineResult& line : part.lines) {
-      if (!part.text.empty()) part.text += '\n';
-      part.text += line.text;
-      part.box = {std::min(part.box.x0, line.box.x0), std::min(part.box.y0, line.box.y0),
-                  std::max(part.box.x1, line.box.x1), std::max(part.box.y1, line.box.y1)};
-      if (line.confidence.tokens > 0) {
-        part.confidence.min = part.confidence.tokens == 0
-                                  ? line.confidence.min
-                                  : std::min(part.confidence.min, line.confidence.min);
-        part.confidence.tokens += line.confidence.tokens;
-        sum += line.confidence.mean * line.confidence.tokens;
-      }
-      for (const std::string& warning : line.warnings) {
-        if (std::find(part.warnings.begin(), part.warnings.end(), warning) == part.warnings.end()) {
-          part.warnings.push_back(warning);
-        }
-      }
-      if (part.finish.empty() || line.finish != "stop") part.finish = line.finish;
-      failed += line.error.empty() ? 0 : 1;
-    }
-    if (part.confidence.tokens > 0) part.confidence.mean = sum / part.confidence.tokens;
-    if (failed > 0) {
-      part.error = std::to_string(failed) + " of " + std::to_string(part.lines.size()) +
-                   " lines could not be read";
-    }
-    part.quad = {{{part.box.x0, part.box.y0},
-                  {part.box.x1, part.box.y0},
-                  {part.box.x1, part.box.y1},
-                  {part.box.x0, part.box.y1}}};
+    RegionResult part;
+    part.kind = region.kind;
+    part.syntax = region.syntax;
+    part.score = region.score;
+    for (size_t i = begin; i < end; ++i) AddLine(region.lines[i], part);
+    FinishRegion(part);
+    const ResultBox& box = part.box;
+    part.quad = {{{box.x0, box.y0}, {box.x1, box.y0}, {box.x1, box.y1}, {box.x0, box.y1}}};
     return part;
   }
 
@@ -468,9 +453,11 @@ bool RunningHeads::Repeats(const Candidate& head) const {
 }
 
 void RunningHeads::Mark(int index, PageResult& page) const {
-  for (const Candidate& head : candidates_) {
-    if (head.page != index || head.region >= page.regions.size() || !Repeats(head)) continue;
-    page.regions[head.region].kind = head.top ? RegionKind::kHeader : RegionKind::kFooter;
+  const auto first = std::partition_point(candidates_.begin(), candidates_.end(),
+                                          [&](const Candidate& c) { return c.page < index; });
+  for (auto head = first; head != candidates_.end() && head->page == index; ++head) {
+    if (head->region >= page.regions.size() || !Repeats(*head)) continue;
+    page.regions[head->region].kind = head->top ? RegionKind::kHeader : RegionKind::kFooter;
   }
 }
 

@@ -10,9 +10,9 @@
 
 namespace platen {
 
-// Gives regions of text that were read line by line their kinds; splits lists into their items; leaves
-// out scraps of pictures and dirt, which the model read with little confidence.
-// Regions that a layout model has given a kind keep it. docs/LAYOUT.md has the rules. Pure.
+// Gives regions of text that were read line by line their kinds; splits lists into their items;
+// leaves out scraps of pictures and dirt, which the model read with little confidence. Regions that
+// a layout model has given a kind keep it. docs/LAYOUT.md has the rules. Pure.
 void AssignKinds(PageResult& page);
 
 // Lines at the top or bottom of a page that stand at the same place on pages near it with nearly

@@ -14,7 +14,7 @@ std::vector<WrittenFile> WriteDocument(const Folder& root, const std::string& st
   const auto [parent, base] = SplitPath(stem);
   const Folder folder = root.Below(parent, Folder::Missing::kCreate);
   RunningHeads heads;
-  for (int i = 0; i < pages.count; ++i) heads.Look(pages.page(i));
+  for (int i = 0; pages.count > 1 && i < pages.count; ++i) heads.Look(pages.page(i));
   std::vector<WrittenFile> written;
   for (const std::string& format : formats) {
     const std::string name = base + "." + format;

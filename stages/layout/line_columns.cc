@@ -9,6 +9,7 @@
 
 #include "stages/layout/disjoint_sets.h"
 #include "stages/layout/strip_index.h"
+#include "stages/layout/tables.h"
 
 namespace platen::layout {
 namespace {
@@ -65,13 +66,21 @@ class Grouper {
         const std::vector<int>& lines = columns_[static_cast<size_t>(c)].lines;
         group.lines.insert(group.lines.end(), lines.begin(), lines.end());
       }
-      if (group.in_rows) group.lines = Rows(std::move(group.lines));
+      if (group.in_rows) group.lines = InRows(group.lines);
       groups.push_back(std::move(group));
     }
     return groups;
   }
 
  private:
+  std::vector<int> InRows(const std::vector<int>& lines) const {
+    std::vector<int> ordered;
+    for (const std::vector<int>& row : BandsOf(lines_, lines)) {
+      ordered.insert(ordered.end(), row.begin(), row.end());
+    }
+    return ordered;
+  }
+
   const Box& At(int i) const { return lines_[static_cast<size_t>(i)]; }
 
   static bool OnOneRow(const Box& a, const Box& b) {
@@ -330,32 +339,6 @@ class Grouper {
     const double least =
         std::min(nearest[static_cast<size_t>(pair.left)], nearest[static_cast<size_t>(pair.right)]);
     return pair.gap <= kMuchCloser * least;
-  }
-
-  // The lines from the top, those on one height from the left.
-  std::vector<int> Rows(std::vector<int> lines) const {
-    const auto core = [&](int i) {  // ascenders and descenders of two rows may interlock
-      const double quarter = 0.25 * At(i).height();
-      return std::pair(At(i).y0 + quarter, At(i).y1 - quarter);
-    };
-    std::sort(lines.begin(), lines.end(), [&](int a, int b) {
-      return std::tuple(core(a).first, At(a).x0, a) < std::tuple(core(b).first, At(b).x0, b);
-    });
-    const auto left = [&](int a, int b) {
-      return std::tuple(At(a).x0, At(a).y0, a) < std::tuple(At(b).x0, At(b).y0, b);
-    };
-    double bottom = 0;
-    auto row = lines.begin();
-    for (auto i = lines.begin(); i != lines.end(); ++i) {
-      const auto [from, to] = core(*i);
-      if (i != row && from >= bottom) {
-        std::sort(row, i, left);
-        row = i;
-      }
-      bottom = i == row ? to : std::max(bottom, to);
-    }
-    std::sort(row, lines.end(), left);
-    return lines;
   }
 
   const std::vector<Box>& lines_;

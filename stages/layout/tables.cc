@@ -46,6 +46,13 @@ int IntervalOf(const std::vector<double>& boundaries, double value) {
   return static_cast<int>(next - boundaries.begin()) - 1;
 }
 
+// The column between edges that holds x, or the outermost one on its side.
+int ColumnOf(const std::vector<double>& edges, double x) {
+  const auto next = std::upper_bound(edges.begin(), edges.end(), x);
+  return std::clamp(static_cast<int>(next - edges.begin()) - 1, 0,
+                    static_cast<int>(edges.size()) - 2);
+}
+
 // How much of [from, to] at `at` is ruled.
 double Ruled(const std::vector<Ruling>& rulings, double at, double from, double to, double reach) {
   double covered = 0;
@@ -54,34 +61,6 @@ double Ruled(const std::vector<Ruling>& rulings, double at, double from, double 
     covered += std::max(0.0, std::min(r.to, to) - std::max(r.from, from));
   }
   return covered / std::max(1.0, to - from);
-}
-
-// Bands of lines that share heights, from the top; each from the left.
-std::vector<std::vector<int>> BandsOf(const std::vector<Box>& lines, std::vector<int> group) {
-  const auto core = [&](int i) {  // ascenders and descenders of two rows may interlock
-    const Box& b = lines[static_cast<size_t>(i)];
-    return std::pair(b.y0 + 0.25 * b.height(), b.y1 - 0.25 * b.height());
-  };
-  const auto left = [&](int i) { return lines[static_cast<size_t>(i)].x0; };
-  std::sort(group.begin(), group.end(), [&](int a, int b) {
-    return std::tuple(core(a).first, left(a), a) < std::tuple(core(b).first, left(b), b);
-  });
-  std::vector<std::vector<int>> bands;
-  double bottom = 0;
-  for (int i : group) {
-    const auto [from, to] = core(i);
-    if (bands.empty() || from >= bottom) {
-      bands.emplace_back();
-      bottom = to;
-    }
-    bands.back().push_back(i);
-    bottom = std::max(bottom, to);
-  }
-  for (std::vector<int>& band : bands) {
-    std::sort(band.begin(), band.end(),
-              [&](int a, int b) { return std::tuple(left(a), a) < std::tuple(left(b), b); });
-  }
-  return bands;
 }
 
 // Cells between boundaries, joined where nothing parts them.
@@ -295,9 +274,7 @@ void JoinHeads(const std::vector<Box>& lines, const std::vector<std::vector<int>
   for (size_t r = 0; r < bands.size(); ++r) {
     for (int i : bands[r]) {
       const Box& b = lines[static_cast<size_t>(i)];
-      const int at =
-          std::clamp(IntervalOf(edges, b.center_x()), 0, static_cast<int>(strips.size()) - 1);
-      Strip& strip = strips[static_cast<size_t>(at)];
+      Strip& strip = strips[static_cast<size_t>(ColumnOf(edges, b.center_x()))];
       strip.rows[r] = true;
       strip.left = std::min(strip.left, b.x0);
       strip.right = std::max(strip.right, b.x1);
@@ -333,10 +310,6 @@ void JoinHeads(const std::vector<Box>& lines, const std::vector<std::vector<int>
 std::vector<GridCell> CellsOfRow(const std::vector<Box>& lines, const std::vector<int>& band,
                                  const std::vector<double>& xs, double xh) {
   const int columns = static_cast<int>(xs.size()) - 1;
-  const auto column_of = [&](double x) {
-    const auto next = std::upper_bound(xs.begin(), xs.end(), x);
-    return std::clamp(static_cast<int>(next - xs.begin()) - 1, 0, columns - 1);
-  };
   std::vector<GridCell> cells;
   int free = 0;  // first column without a cell
   const auto leave_empty = [&](int end) {
@@ -344,8 +317,8 @@ std::vector<GridCell> CellsOfRow(const std::vector<Box>& lines, const std::vecto
   };
   for (int i : band) {
     const Box& b = lines[static_cast<size_t>(i)];
-    const int first = column_of(std::min(b.x0 + xh, b.center_x()));
-    const int last = std::max(first, column_of(std::max(b.x1 - xh, b.center_x())));
+    const int first = ColumnOf(xs, std::min(b.x0 + xh, b.center_x()));
+    const int last = std::max(first, ColumnOf(xs, std::max(b.x1 - xh, b.center_x())));
     leave_empty(first);
     if (first >= free) cells.push_back({0, free, 1, 0, {}, {}});
     GridCell& cell = cells.back();
@@ -367,6 +340,35 @@ bool BetweenRulings(const Box& box, const Rulings& rulings, double xh) {
 }
 
 }  // namespace
+
+std::vector<std::vector<int>> BandsOf(const std::vector<Box>& lines, std::vector<int> group) {
+  const auto core = [&](int i) {  // ascenders and descenders of two rows may interlock
+    const Box& b = lines[static_cast<size_t>(i)];
+    return std::pair(b.y0 + 0.25 * b.height(), b.y1 - 0.25 * b.height());
+  };
+  const auto left = [&](int i) { return lines[static_cast<size_t>(i)].x0; };
+  const auto top = [&](int i) { return lines[static_cast<size_t>(i)].y0; };
+  std::sort(group.begin(), group.end(), [&](int a, int b) {
+    return std::tuple(core(a).first, left(a), a) < std::tuple(core(b).first, left(b), b);
+  });
+  std::vector<std::vector<int>> bands;
+  double bottom = 0;
+  for (int i : group) {
+    const auto [from, to] = core(i);
+    if (bands.empty() || from >= bottom) {
+      bands.emplace_back();
+      bottom = to;
+    }
+    bands.back().push_back(i);
+    bottom = std::max(bottom, to);
+  }
+  for (std::vector<int>& band : bands) {
+    std::sort(band.begin(), band.end(), [&](int a, int b) {
+      return std::tuple(left(a), top(a), a) < std::tuple(left(b), top(b), b);
+    });
+  }
+  return bands;
+}
 
 std::vector<Grid> FindRuledTables(const std::vector<Box>& lines, const Rulings& rulings,
                                   double letter_height) {
@@ -394,7 +396,7 @@ std::vector<double> TableEdges(const std::vector<Box>& boxes, double letter_heig
   for (const std::vector<int>& band : bands) {
     std::set<int> columns;
     for (int i : band) {
-      columns.insert(IntervalOf(edges, boxes[static_cast<size_t>(i)].center_x()));
+      columns.insert(ColumnOf(edges, boxes[static_cast<size_t>(i)].center_x()));
     }
     full += columns.size() >= kTableColumns;
   }

@@ -35,6 +35,9 @@ struct Grid {
   std::vector<GridCell> cells;
 };
 
+// Rows of lines that share heights, from the top; each from the left. `group`: indices of lines.
+std::vector<std::vector<int>> BandsOf(const std::vector<Box>& lines, std::vector<int> group);
+
 // Grids that rulings draw around at least two rows and two columns of cells.
 std::vector<Grid> FindRuledTables(const std::vector<Box>& lines, const Rulings& rulings,
                                   double letter_height);

@@ -12,16 +12,6 @@ namespace {
 
 using testing::DrawnPage;
 
-// Lines whose words do not end below one another.
-void AddLines(DrawnPage& page, int first_baseline, int count) {
-  const std::string words = "xbpxix Cxb xxixpxixpb bxxx xix xxpxibx xbbxx ";
-  for (int i = 0; i < count; ++i) {
-    const auto from = static_cast<size_t>(7 * i) % words.size();
-    const std::string text = words.substr(from) + words.substr(0, from);
-    page.Text(100, first_baseline + 40 * i, 14, text);
-  }
-}
-
 // Tones between `y0` and `y1` become their opposites, as far as `ground` allows.
 Image Inverted(const Image& image, int y0, int y1, int ground = 0) {
   Image out = image;
@@ -50,7 +40,7 @@ Found Detect(const Image& image) {
 
 TEST(DarkGround, AnInvertedPageHasTheLinesOfThePage) {
   DrawnPage page(1000, 1400);
-  AddLines(page, 120, 20);
+  page.Prose(120, 20);
   EXPECT_EQ(Detect(page.image()).lines, 20);
   EXPECT_EQ(Detect(page.image()).light, 0);
   for (const int ground : {0, 60, 100}) {
@@ -62,8 +52,8 @@ TEST(DarkGround, AnInvertedPageHasTheLinesOfThePage) {
 
 TEST(DarkGround, ABannerIsReadWithThePage) {
   DrawnPage page(1000, 1400);
-  AddLines(page, 80, 2);
-  AddLines(page, 240, 20);
+  page.Prose(80, 2);
+  page.Prose(240, 20);
   const Found found = Detect(Inverted(page.image(), 30, 160, 40));
   EXPECT_EQ(found.lines, 22);
   EXPECT_EQ(found.light, 2);
@@ -71,9 +61,9 @@ TEST(DarkGround, ABannerIsReadWithThePage) {
 
 TEST(DarkGround, ABlockInTheMiddleIsReadWithThePage) {
   DrawnPage page(1000, 1400);
-  AddLines(page, 80, 8);
-  AddLines(page, 460, 4);
-  AddLines(page, 700, 8);
+  page.Prose(80, 8);
+  page.Prose(460, 4);
+  page.Prose(700, 8);
   const Found found = Detect(Inverted(page.image(), 420, 600));
   EXPECT_EQ(found.lines, 20);
   EXPECT_EQ(found.light, 4);
@@ -81,7 +71,7 @@ TEST(DarkGround, ABlockInTheMiddleIsReadWithThePage) {
 
 TEST(DarkGround, BarsAndBordersWithoutPrintChangeNothing) {
   DrawnPage page(1000, 1400);
-  AddLines(page, 120, 20);
+  page.Prose(120, 20);
   page.Fill(0, 0, 1000, 40);
   page.Fill(0, 0, 30, 1400);
   page.Fill(100, 1000, 900, 1100);
@@ -92,7 +82,7 @@ TEST(DarkGround, BarsAndBordersWithoutPrintChangeNothing) {
 
 TEST(DarkGround, ALightPanelOnADarkPageStaysAsItIs) {
   DrawnPage page(1000, 1400);
-  AddLines(page, 120, 20);
+  page.Prose(120, 20);
   Image panel = Inverted(page.image(), 0, 1400);
   for (int y = 490; y < 690; ++y) std::copy_n(page.image().Row(y), 3 * 1000, panel.Row(y));
   for (int y = 490; y < 690; ++y) {  // the panel does not reach the page's edges

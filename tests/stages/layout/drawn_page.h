@@ -50,6 +50,15 @@ class DrawnPage {
     return x;
   }
 
+  // `count` lines of x-height 14, 40 apart, whose words do not end below one another.
+  void Prose(int first_baseline, int count) {
+    const std::string words = "xbpxix Cxb xxixpxixpb bxxx xix xxpxibx xbbxx ";
+    for (int i = 0; i < count; ++i) {
+      const auto from = static_cast<size_t>(7 * i) % words.size();
+      Text(100, first_baseline + 40 * i, 14, words.substr(from) + words.substr(0, from));
+    }
+  }
+
   // The page sheared so that its lines fall to the right by `degrees`.
   Image Skewed(double degrees) const {
     const double slope = std::tan(degrees * 3.14159265358979 / 180);

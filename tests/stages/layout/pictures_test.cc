@@ -13,15 +13,6 @@ namespace {
 
 using testing::DrawnPage;
 
-// Lines whose words do not end below one another.
-void AddLines(DrawnPage& page, int first_baseline, int count) {
-  const std::string words = "xbpxix Cxb xxixpxixpb bxxx xix xxpxibx xbbxx ";
-  for (int i = 0; i < count; ++i) {
-    const auto from = static_cast<size_t>(7 * i) % words.size();
-    page.Text(100, first_baseline + 40 * i, 14, words.substr(from) + words.substr(0, from));
-  }
-}
-
 // Patches of many tones and sizes, as in a photograph.
 void AddPhoto(DrawnPage& page, int x0, int y0, int x1, int y1) {
   page.Fill(x0, y0, x1, y1, 150);
@@ -56,9 +47,9 @@ Found Detect(const Image& image) {
 
 TEST(Pictures, AreKeptAsRegionsAndNotRead) {
   DrawnPage page(1000, 1400);
-  AddLines(page, 120, 8);
+  page.Prose(120, 8);
   AddPhoto(page, 150, 480, 850, 900);
-  AddLines(page, 980, 8);
+  page.Prose(980, 8);
   const Found found = Detect(page.image());
   EXPECT_EQ(found.lines, 16);
   ASSERT_EQ(found.figures, 1);
@@ -70,7 +61,7 @@ TEST(Pictures, AreKeptAsRegionsAndNotRead) {
 
 TEST(Pictures, PlainTextHasNone) {
   DrawnPage page(1000, 1400);
-  AddLines(page, 120, 28);
+  page.Prose(120, 28);
   const Found found = Detect(page.image());
   EXPECT_EQ(found.lines, 28);
   EXPECT_EQ(found.figures, 0);
@@ -78,7 +69,7 @@ TEST(Pictures, PlainTextHasNone) {
 
 TEST(Pictures, TextOnGreyPaperIsNoPicture) {
   DrawnPage page(1000, 1400, 170);
-  AddLines(page, 120, 28);
+  page.Prose(120, 28);
   const Found found = Detect(page.image());
   EXPECT_EQ(found.lines, 28);
   EXPECT_EQ(found.figures, 0);
