@@ -222,19 +222,25 @@ class Grouper {
     }));
   }
 
-  // A line alone that stands on a row of a table, above or below some of its columns, is part of
-  // it: a head over two columns.
+  // A line alone that stands on a row of a table, within its width, is part of it: a head over two
+  // columns, or at the left of the figures below it.
   void JoinHeads(DisjointSets& sets) const {
     const std::vector<std::vector<int>> groups = sets.Groups();
-    for (const std::vector<int>& single : groups) {
-      const Column& head = columns_[static_cast<size_t>(single[0])];
-      if (single.size() > 1 || head.lines.size() > 1) continue;
+    for (size_t h = 0; h < columns_.size(); ++h) {
+      if (columns_[h].lines.size() > 1) continue;
       for (const std::vector<int>& group : groups) {
-        if (group.size() < 2 || !IsHeadOf(head.box, group)) continue;
-        sets.Join(single[0], group[0]);
+        if (!HasRows(group) || !IsHeadOf(columns_[h].box, group)) continue;
+        sets.Join(static_cast<int>(h), group[0]);
         break;
       }
     }
+  }
+
+  // Whether these columns are those of a table of several rows.
+  bool HasRows(const std::vector<int>& group) const {
+    return group.size() > 1 && std::any_of(group.begin(), group.end(), [&](int c) {
+             return columns_[static_cast<size_t>(c)].lines.size() > 1;
+           });
   }
 
   // Rows far apart whose labels and values begin at the same places are one form.
@@ -279,13 +285,15 @@ class Grouper {
 
   bool IsHeadOf(const Box& head, const std::vector<int>& group) const {
     bool on_row = false, over_column = false;
+    Box table = columns_[static_cast<size_t>(group[0])].box;
     for (int c : group) {
       const Column& column = columns_[static_cast<size_t>(c)];
+      table = Union(table, column.box);
       over_column = over_column || OverlapX(head, column.box) > xh_;
       on_row = on_row || std::any_of(column.lines.begin(), column.lines.end(),
                                      [&](int i) { return OnOneRow(At(i), head); });
     }
-    return on_row && over_column;
+    return on_row && (over_column || IsWithin(head, table));
   }
 
   // Two columns that may be those of a table or form, not of running text.
@@ -328,6 +336,17 @@ class Grouper {
     return pairs;
   }
 
+  // A line between two columns, on the row in which both begin: the head of a column between them.
+  bool HasHeadBetween(const Pair& pair) const {
+    const Column &left = columns_[static_cast<size_t>(pair.left)],
+                 &right = columns_[static_cast<size_t>(pair.right)];
+    return std::any_of(columns_.begin(), columns_.end(), [&](const Column& c) {
+      return c.lines.size() == 1 && c.box.x0 > std::min(left.box.x1, right.box.x1) &&
+             c.box.x1 < std::max(left.box.x0, right.box.x0) && OnOneRow(c.box, At(left.lines[0])) &&
+             OnOneRow(c.box, At(right.lines[0]));
+    });
+  }
+
   // Over a wide gap only if neither column has another beside it that is much closer: an address
   // stands apart from the labels and values beside it.
   // `nearest`: for each column, the least gap of its pairs.
@@ -335,7 +354,7 @@ class Grouper {
     if (pair.gap < kFormGap * xh_ || pair.rows >= kTableRows) return true;
     const bool one_row = columns_[static_cast<size_t>(pair.left)].lines.size() == 1 &&
                          columns_[static_cast<size_t>(pair.right)].lines.size() == 1;
-    if (one_row) return true;
+    if (one_row || HasHeadBetween(pair)) return true;
     const double least =
         std::min(nearest[static_cast<size_t>(pair.left)], nearest[static_cast<size_t>(pair.right)]);
     return pair.gap <= kMuchCloser * least;

@@ -7,6 +7,8 @@
 #include <opencv2/imgproc.hpp>
 #include <vector>
 
+#include "stages/layout/classical/photographs.h"
+
 namespace platen::layout {
 namespace {
 
@@ -28,6 +30,9 @@ constexpr int kSameTone = 28;
 constexpr int kFewestPieces = 4;
 constexpr double kMostPrint = 0.45;
 constexpr int kMostAreas = 50;
+constexpr double kLetters = 7;   // height of usual print
+constexpr double kPatch = 0.85;  // of a photograph: a dark area smaller than this is part of it
+constexpr double kWithin = 0.8;  // ... if so much of it lies in there
 
 using Counts = std::array<int, 256>;
 
@@ -148,6 +153,16 @@ std::vector<std::vector<cv::Point>> DarkOutlines(const cv::Mat& dark) {
   return outlines;
 }
 
+// Whether a dark area is a part of what a photograph shows. `filled`: of the pixels in `box`, those
+// within its outline.
+bool IsPatch(const cv::Mat& filled, const cv::Rect& box, const std::vector<Box>& photographs) {
+  return std::any_of(photographs.begin(), photographs.end(), [&](const Box& b) {
+    const cv::Rect2d photograph(b.x0, b.y0, b.width(), b.height());
+    const double common = (cv::Rect2d(box) & photograph).area();
+    return common > kWithin * box.area() && cv::countNonZero(filled) < kPatch * photograph.area();
+  });
+}
+
 // The ground becomes white, the lightest print black.
 cv::Mat MakeTable(int ground, int light) {
   cv::Mat table(1, 256, CV_8U);
@@ -186,6 +201,7 @@ cv::Mat TurnDarkGround(cv::Mat& grey) {
              0, 0, cv::INTER_AREA);
   const int light = ToneAt(CountTones(small, {}), kLightest);
   const cv::Mat dark = small < kDark * light;
+  const std::vector<Box> photographs = FindPhotographs(small, kLetters);
   cv::Mat areas;
   int found = 0;
   for (const std::vector<cv::Point>& outline : DarkOutlines(dark)) {
@@ -193,6 +209,7 @@ cv::Mat TurnDarkGround(cv::Mat& grey) {
     cv::Mat filled = cv::Mat::zeros(box.size(), CV_8U);
     cv::drawContours(filled, std::vector<std::vector<cv::Point>>{outline}, 0, cv::Scalar(1),
                      cv::FILLED, cv::LINE_8, {}, 0, -box.tl());
+    if (IsPatch(filled, box, photographs)) continue;
     const Area area(small(box), filled, light);
     if (!area.HasLightPrint(small(box))) continue;
     cv::Mat whole = cv::Mat::zeros(small.size(), CV_8U);

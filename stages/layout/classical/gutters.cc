@@ -23,6 +23,9 @@ constexpr int kFar = 25;
 constexpr int kClosing = 45;  // 9: a short last line is no end of the column
 constexpr int kReach = 70;    // 14: how far the text on either side may be
 
+constexpr int kEnd = 15;           // 3: where a gutter's end is looked at
+constexpr double kNarrowed = 0.6;  // of the narrowest place elsewhere in the gutter
+
 const cv::Scalar kPaper = cv::Scalar::all(0);
 const cv::Point kCentered(-1, -1);
 
@@ -34,6 +37,37 @@ cv::Mat MovedAcross(const cv::Mat& image, int cells) {
   const int from = cells > 0 ? 0 : by, to = cells > 0 ? by : 0;
   image.colRange(from, from + kept).copyTo(moved.colRange(to, to + kept));
   return moved;
+}
+
+// The white beside a picture or between columns of a table may run on between two words of the line
+// above or below it, where it is narrower than all along: that end goes. `labels`: of gutters.
+void TrimEnd(const cv::Mat& labels, int label, const cv::Rect& box, bool top, cv::Mat& mask) {
+  std::vector<int> widths;  // by row, from the end
+  for (int k = 0; k < box.height; ++k) {
+    const int y = top ? box.y + k : box.br().y - 1 - k;
+    widths.push_back(cv::countNonZero(labels(cv::Rect(box.x, y, box.width, 1)) == label));
+  }
+  const int narrowest = *std::min_element(widths.begin() + kEnd, widths.end() - kEnd);
+  int trimmed = 0;  // rows
+  for (int k = 0; k < kEnd; ++k) {
+    if (widths[static_cast<size_t>(k)] < kNarrowed * narrowest) trimmed = k + 1;
+  }
+  if (trimmed == 0) return;
+  const cv::Rect end(box.x, top ? box.y : box.br().y - trimmed, box.width, trimmed);
+  mask(end).setTo(0, labels(end) == label);
+}
+
+void TrimEnds(cv::Mat& mask) {
+  cv::Mat labels, stats, centres;
+  const int n = cv::connectedComponentsWithStats(mask, labels, stats, centres, 4, CV_32S);
+  for (int i = 1; i < n; ++i) {
+    const int* s = stats.ptr<int>(i);
+    const cv::Rect box(s[cv::CC_STAT_LEFT], s[cv::CC_STAT_TOP], s[cv::CC_STAT_WIDTH],
+                       s[cv::CC_STAT_HEIGHT]);
+    if (box.height <= 3 * kEnd) continue;
+    TrimEnd(labels, i, box, true, mask);
+    TrimEnd(labels, i, box, false, mask);
+  }
 }
 
 cv::Mat Bar(int rows, int cols) { return {rows, cols, CV_8U, cv::Scalar(1)}; }
@@ -73,6 +107,7 @@ Gutters::Gutters(const std::vector<Box>& core, cv::Size page, double letter_heig
   cv::morphologyEx(between_columns, narrow, cv::MORPH_OPEN, Bar(kNarrowHeight, kNarrowWidth),
                    kCentered, 1, cv::BORDER_CONSTANT, kPaper);
   mask_ |= middling | narrow;
+  TrimEnds(mask_);
 }
 
 bool Gutters::Between(const Box& left, const Box& right) const {

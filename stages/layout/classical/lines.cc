@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "stages/layout/disjoint_sets.h"
 #include "stages/layout/line_columns.h"
@@ -11,15 +12,21 @@ namespace platen::layout {
 namespace {
 
 // In letter heights.
-constexpr double kLineGap = 3.4;      // widest gap in a line
-constexpr double kBridgedGap = 8.0;   // ... where a neighbouring phrase runs straight through it
-constexpr double kWideSpace = 5.0;    // ... where a neighbouring line does, with spaces of its own
+constexpr double kLineGap = 3.4;       // widest gap in a line
+constexpr double kBridgedGap = 8.0;    // ... where a neighbouring line runs straight through it
+constexpr double kWideSpace = 5.0;     // ... where one does, with wide spaces of its own, or wider
+constexpr double kLeastBridged = 0.3;  // it runs on over the next word by this
+constexpr double kOrdinarySpace = 1.4;
+constexpr double kTimesAsWide = 3.0;  // a gap beside a line with wide spaces, times the widest
+constexpr double kSpace = 1.5;        // between two words of running text, at most
+constexpr double kOverSpace = 2.0;    // ... over which another line runs on by this
 constexpr double kBridgeReach = 3.0;  // how far above or below that line may be
 constexpr double kBulletWidth = 3.2;
 constexpr double kBulletGap = 3.0;
 // Shares of heights.
 constexpr double kLineOverlap = 0.5;
 constexpr double kLineRatio = 2.6;
+constexpr double kSameRow = 0.6;
 constexpr double kLikeHeight = 0.6;  // not an apostrophe or a comma
 // A scratch goes through at least so many phrases, and as many as end beside it.
 constexpr int kFewestThrough = 2;
@@ -48,17 +55,15 @@ struct Barriers {
 
 class Joiner {
  public:
-  // `bridged_gap`: the widest gap, in letter heights, where another phrase runs straight through
-  // it.
-  Joiner(const std::vector<Phrase>& phrases, const Barriers& barriers, double xh,
-         double bridged_gap)
+  Joiner(const std::vector<Phrase>& phrases, const Barriers& barriers, double xh)
       : phrases_(phrases),
         barriers_(barriers),
         xh_(xh),
-        bridged_gap_(bridged_gap),
         boxes_(BoxesOf(phrases)),
         index_(boxes_, 3 * xh),
-        sets_(phrases.size()) {}
+        sets_(phrases.size()) {
+    for (const Phrase& p : phrases) widest_gaps_.push_back(WidestGap(p) / xh);
+  }
 
   std::vector<Phrase> Join() {
     for (int i = 0; i < static_cast<int>(boxes_.size()); ++i) JoinToTheRight(i);
@@ -83,18 +88,48 @@ class Joiner {
     return std::max(xh_, 0.8 * Median(std::move(heights)));
   }
 
-  // How far to the right the line above or below runs straight past the end of phrase i.
-  double BridgeEnd(int i, const std::vector<int>& near) const {
+  // White between two neighbouring letters, at most.
+  static double WidestGap(const Phrase& phrase) {
+    std::vector<Box> letters = phrase.letters;
+    std::sort(letters.begin(), letters.end(), LeftOf);
+    double widest = 0, end = letters[0].x1;
+    for (const Box& letter : letters) {
+      widest = std::max(widest, letter.x0 - end);
+      end = std::max(end, letter.x1);
+    }
+    return widest;
+  }
+
+  // A line above or below that runs straight past the end of a phrase.
+  struct Bridge {
+    double end;         // pixels: how far to the right
+    double widest_gap;  // letter heights: the phrase may go on after so much white
+  };
+
+  std::vector<Bridge> BridgesOver(int i, const std::vector<int>& near) const {
     const Box& b = boxes_[i];
-    double end = 0;
+    std::vector<Bridge> bridges;
     for (int j : near) {
       const Box& other = boxes_[j];
       const bool beside = std::abs((other.y0 + other.y1) - (b.y0 + b.y1)) < 2 * kBridgeReach * xh_;
-      if (beside && other.x0 < b.x1 - xh_ && OverlapY(b, other) < 0.3 * other.height()) {
-        end = std::max(end, other.x1 - xh_);
-      }
+      if (!beside || other.x0 >= b.x1 - xh_ || OverlapY(b, other) >= 0.3 * other.height()) continue;
+      bridges.push_back({other.x1 - kLeastBridged * xh_, GapLike(widest_gaps_[j])});
     }
-    return end;
+    return bridges;
+  }
+
+  // The widest gap of a line beside one whose own widest gap is `gap`; both in letter heights.
+  static double GapLike(double gap) {
+    if (gap < kOrdinarySpace) return kBridgedGap;
+    return std::clamp(kTimesAsWide * gap, kWideSpace, kBridgedGap);
+  }
+
+  static double WidestGapBefore(double x, const std::vector<Bridge>& bridges) {
+    double widest = kLineGap;
+    for (const Bridge& bridge : bridges) {
+      if (x < bridge.end) widest = std::max(widest, bridge.widest_gap);
+    }
+    return widest;
   }
 
   // `size`: of the letters of `left`; they may reach over the next ones by most of it.
@@ -110,19 +145,19 @@ class Joiner {
   void JoinToTheRight(int i) {
     const Box& left = boxes_[i];
     index_.Find(left.y0 - kBridgeReach * xh_, left.y1 + kBridgeReach * xh_, near_);
-    const double bridge_end = BridgeEnd(i, near_);
+    const std::vector<Bridge> bridges = BridgesOver(i, near_);
     const double size = SizeOf(i);
     int nearest = -1, nearest_like = -1;
     for (int j : near_) {
       const Box& right = boxes_[j];
-      const double widest = (right.x0 < bridge_end ? bridged_gap_ : kLineGap) * size;
+      const double widest = WidestGapBefore(right.x0, bridges) * size;
       if (j == i || !MayFollow(left, right, size, widest)) continue;
       if (nearest < 0 || right.x0 < boxes_[nearest].x0) nearest = j;
       if (right.height() <= kLikeHeight * left.height()) continue;
       if (nearest_like < 0 || right.x0 < boxes_[nearest_like].x0) nearest_like = j;
     }
-    if (nearest >= 0) Link(i, nearest);
-    if (nearest_like >= 0 && nearest_like != nearest) Link(i, nearest_like);
+    if (nearest >= 0) Link(i, nearest, bridges);
+    if (nearest_like >= 0 && nearest_like != nearest) Link(i, nearest_like, bridges);
   }
 
   // A bullet or number before a line, not the last word of a column. `near_` is around phrase i.
@@ -138,7 +173,16 @@ class Joiner {
     });
   }
 
-  void Link(int i, int j) {
+  // The channel of a table's column may end in a space between two words of the text below it, over
+  // which the next line of that text runs on.
+  bool IsSpace(const Box& left, const Box& right, const std::vector<Bridge>& bridges) const {
+    return right.x0 - left.x1 < kSpace * xh_ &&
+           std::any_of(bridges.begin(), bridges.end(), [&](const Bridge& bridge) {
+             return right.x0 < bridge.end - kOverSpace * xh_;
+           });
+  }
+
+  void Link(int i, int j, const std::vector<Bridge>& bridges) {
     const Box& left = boxes_[i];
     const Box& right = boxes_[j];
     for (const Ruling& v : barriers_.verticals) {
@@ -147,14 +191,15 @@ class Joiner {
         return;
       }
     }
-    if (barriers_.gutters.Between(left, right) && !IsBullet(i, right)) return;
+    const bool across_gutter = barriers_.gutters.Between(left, right) && !IsBullet(i, right);
+    if (across_gutter && !IsSpace(left, right, bridges)) return;
     sets_.Join(i, j);
   }
 
   const std::vector<Phrase>& phrases_;
   const Barriers& barriers_;
   double xh_;
-  double bridged_gap_;
+  std::vector<double> widest_gaps_;  // letter heights, by phrase
   std::vector<Box> boxes_;
   StripIndex index_;
   DisjointSets sets_;
@@ -197,6 +242,25 @@ std::vector<Phrase> Cells(const Phrase& line, double gap, const std::vector<doub
   return cells;
 }
 
+// Lines outside a table that stand on its rows and within its width: two of its cells with little
+// white between them.
+std::vector<int> LinesOnRows(const std::vector<Box>& boxes, const std::vector<int>& table,
+                             double xh) {
+  Box whole = boxes[static_cast<size_t>(table[0])];
+  for (int i : table) whole = Union(whole, boxes[static_cast<size_t>(i)]);
+  std::vector<int> on_rows;
+  for (size_t k = 0; k < boxes.size(); ++k) {
+    const Box& b = boxes[k];
+    if (b.x0 < whole.x0 - xh || b.x1 > whole.x1 + xh || OverlapY(b, whole) <= 0) continue;
+    const bool on_row = std::any_of(table.begin(), table.end(), [&](int i) {
+      const Box& other = boxes[static_cast<size_t>(i)];
+      return OverlapY(b, other) > kSameRow * std::min(b.height(), other.height());
+    });
+    if (on_row) on_rows.push_back(static_cast<int>(k));
+  }
+  return on_rows;
+}
+
 // The line that a mark stands before, nearest to it; -1: none. Nothing else may stand between.
 int LineBehind(const Box& mark, const std::vector<Box>& boxes, const StripIndex& index, double xh,
                std::vector<int>& near) {
@@ -223,14 +287,19 @@ int LineBehind(const Box& mark, const std::vector<Box>& boxes, const StripIndex&
 std::vector<Phrase> CutAtColumns(const std::vector<Phrase>& lines, double letter_height) {
   const double gap = kCellGap * letter_height;
   std::vector<std::vector<double>> edges(lines.size());  // of the table that a line is part of
-  for (const LineGroup& group : GroupLines(BoxesOf(lines), letter_height)) {
+  const std::vector<Box> boxes = BoxesOf(lines);
+  for (const LineGroup& group : GroupLines(boxes, letter_height)) {
     if (!group.in_rows) continue;
     std::vector<Box> parts;
     for (int i : group.lines) {
       for (const Phrase& part : Parts(lines[i], gap)) parts.push_back(part.box);
     }
     const std::vector<double> columns = TableEdges(parts, letter_height);
+    if (columns.empty()) continue;
     for (int i : group.lines) edges[static_cast<size_t>(i)] = columns;
+    for (int i : LinesOnRows(boxes, group.lines, letter_height)) {
+      if (edges[static_cast<size_t>(i)].empty()) edges[static_cast<size_t>(i)] = columns;
+    }
   }
   std::vector<Phrase> cut;
   for (size_t i = 0; i < lines.size(); ++i) {
@@ -290,8 +359,8 @@ std::vector<Ruling> WithoutScratches(const std::vector<Ruling>& verticals,
 std::vector<Phrase> JoinPhrases(const std::vector<Phrase>& phrases, const Gutters& gutters,
                                 const std::vector<Ruling>& verticals, double letter_height) {
   const Barriers barriers = {gutters, verticals};
-  const std::vector<Phrase> lines = Joiner(phrases, barriers, letter_height, kBridgedGap).Join();
-  return Joiner(lines, barriers, letter_height, kWideSpace).Join();
+  const std::vector<Phrase> lines = Joiner(phrases, barriers, letter_height).Join();
+  return Joiner(lines, barriers, letter_height).Join();
 }
 
 void AddSmallMarks(const std::vector<Box>& small, double letter_height,
@@ -302,14 +371,18 @@ void AddSmallMarks(const std::vector<Box>& small, double letter_height,
   std::vector<int> near;
   for (const Box& mark : small) {
     const double x = mark.center_x(), y = mark.center_y();
+    // The line that it lies in, before those that end beside it: the dot of the next column's "i".
     int nearest = -1;
+    std::pair<bool, double> least;
     index.Find(y - 0.25 * xh, y + 0.45 * xh, near);
     for (int i : near) {
       const Box& b = boxes[i];
       if (x <= b.x0 - 1.7 * xh || x >= b.x1 + 1.7 * xh) continue;
       if (y <= b.y0 - 0.45 * xh || y >= b.y1 + 0.25 * xh) continue;
-      const double distance = std::abs(b.center_y() - y);
-      if (nearest < 0 || distance < std::abs(boxes[nearest].center_y() - y)) nearest = i;
+      const std::pair distance(x < b.x0 || x > b.x1, std::abs(b.center_y() - y));
+      if (nearest >= 0 && distance >= least) continue;
+      nearest = i;
+      least = distance;
     }
     if (nearest < 0) continue;
     Box& b = lines[nearest].box;

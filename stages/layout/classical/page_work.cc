@@ -11,6 +11,7 @@
 #include "stages/layout/classical/letter_height.h"
 #include "stages/layout/classical/letters.h"
 #include "stages/layout/classical/lines.h"
+#include "stages/layout/classical/photographs.h"
 #include "stages/layout/classical/pictures.h"
 #include "stages/layout/classical/rulings.h"
 #include "stages/layout/classical/skew.h"
@@ -94,6 +95,39 @@ void MeasureWeights(const cv::Mat& ink, std::vector<Phrase>& lines) {
   }
 }
 
+bool IsIn(const std::vector<Box>& areas, const Box& letter) {
+  return std::any_of(areas.begin(), areas.end(), [&](const Box& area) {
+    return letter.center_x() > area.x0 && letter.center_x() < area.x1 &&
+           letter.center_y() > area.y0 && letter.center_y() < area.y1;
+  });
+}
+
+// Takes out the letters within the areas.
+Letters TakeLettersIn(const std::vector<Box>& areas, Letters& letters) {
+  Letters inside;
+  const auto move = [&](std::vector<Box>& from, std::vector<Box>& to) {
+    const auto taken = std::stable_partition(from.begin(), from.end(),
+                                             [&](const Box& b) { return !IsIn(areas, b); });
+    to.assign(taken, from.end());
+    from.erase(taken, from.end());
+  };
+  move(letters.core, inside.core);
+  move(letters.tall, inside.tall);
+  move(letters.small, inside.small);
+  return inside;
+}
+
+// The lines that letters make, and `rulings` without those that are scratches.
+std::vector<Phrase> LinesOf(const Letters& letters, const Gutters& gutters, double xh,
+                            std::vector<Ruling>& verticals) {
+  const std::vector<Phrase> phrases = FindPhrases(letters, gutters, xh);
+  verticals = WithoutScratches(verticals, phrases, xh);
+  std::vector<Phrase> lines = CutAtColumns(JoinPhrases(phrases, gutters, verticals, xh), xh);
+  AddSmallMarks(letters.small, xh, lines);
+  AddBullets(letters.small, xh, lines);
+  return lines;
+}
+
 // Puts the lines in the order of the blocks.
 void TakeInOrder(std::vector<Phrase>& lines, PageLines& found) {
   std::vector<int> place(lines.size(), 0);
@@ -140,16 +174,18 @@ PageLines FindLines(WorkingPage& page) {
   Rulings rulings = RemoveRulings(xh, page.ink);
   page.components = FindComponents(page.ink);
   Letters letters = FindLetters(page.components, xh, found.skew_degrees);
-
   const cv::Size size = page.ink.size();
-  const Gutters gutters(letters.core, size, xh);
-  const std::vector<Phrase> phrases = FindPhrases(letters, gutters, xh);
-  rulings.down = WithoutScratches(rulings.down, phrases, xh);
-  std::vector<Phrase> lines = CutAtColumns(JoinPhrases(phrases, gutters, rulings.down, xh), xh);
-  AddSmallMarks(letters.small, xh, lines);
-  AddBullets(letters.small, xh, lines);
+  const std::vector<Box> photographs = FindPhotographs(page.grey, xh);
+  Letters pictured = TakeLettersIn(photographs, letters);
+
+  std::vector<Box> print = letters.core;
+  print.insert(print.end(), photographs.begin(), photographs.end());
+  const Gutters gutters(print, size, xh);
+  std::vector<Phrase> lines = LinesOf(letters, gutters, xh, rulings.down);
+  std::vector<Ruling> none;
+  for (Phrase& line : LinesOf(pictured, gutters, xh, none)) lines.push_back(std::move(line));
   lines = DropFalseLines(lines, {size, xh, found.skew_degrees});
-  const Pictures pictures = FindPictures(page.grey, page.ink, lines, xh);
+  const Pictures pictures = FindPictures(page.grey, page.ink, {lines, photographs}, xh);
   lines = DropTexture(pictures, lines);
 
   if (lines.size() > kMostLines) {

@@ -26,6 +26,7 @@ constexpr double kToneReach = 5;     // print leaves paper to be seen within thi
 constexpr double kTone = 0.75;       // of the paper's white: darker is continuous tone
 constexpr int kLeastSide = 7;
 constexpr double kRectangle = 0.45;  // a picture that fills so much of its box has its shape
+constexpr int kRim = 3;              // around a photograph: blurred, framed, shadowed
 constexpr int kHoles = 5;            // lighter places up to this size belong to the picture
 
 cv::Mat Square(int side) { return {side, side, CV_8U, cv::Scalar(1)}; }
@@ -114,6 +115,26 @@ void JoinOverlapping(std::vector<Box>& boxes) {
   }
 }
 
+// Clears the mask but for areas that are large enough, and notes their boxes.
+void KeepLargeAreas(cv::Mat& mask, Pictures& pictures) {
+  cv::morphologyEx(mask, mask, cv::MORPH_OPEN, Square(kLeastSide / 2));
+  cv::morphologyEx(mask, mask, cv::MORPH_CLOSE, Square(kHoles));
+  cv::Mat labels, stats, centres;
+  const int n = cv::connectedComponentsWithStats(mask, labels, stats, centres, 8, CV_32S);
+  for (int i = 1; i < n; ++i) {
+    const int* s = stats.ptr<int>(i);
+    const cv::Rect box(s[cv::CC_STAT_LEFT], s[cv::CC_STAT_TOP], s[cv::CC_STAT_WIDTH],
+                       s[cv::CC_STAT_HEIGHT]);
+    if (box.width < kLeastSide || box.height < kLeastSide) {
+      mask(box).setTo(0, labels(box) == i);
+      continue;
+    }
+    if (s[cv::CC_STAT_AREA] > kRectangle * box.area()) mask(box).setTo(1);
+    const double cell = pictures.cell;
+    pictures.boxes.push_back({box.x * cell, box.y * cell, box.br().x * cell, box.br().y * cell});
+  }
+}
+
 }  // namespace
 
 double Regularity(const Phrase& line) {
@@ -148,7 +169,7 @@ double Pictures::Cover(const Box& box) const {
   return covered.empty() ? 0 : cv::mean(cells(covered))[0];
 }
 
-Pictures FindPictures(const cv::Mat& grey, const cv::Mat& ink, const std::vector<Phrase>& lines,
+Pictures FindPictures(const cv::Mat& grey, const cv::Mat& ink, const FoundParts& found,
                       double letter_height) {
   Pictures pictures;
   pictures.cell = letter_height;
@@ -159,22 +180,18 @@ Pictures FindPictures(const cv::Mat& grey, const cv::Mat& ink, const std::vector
   cv::resize(ink * 255, ink_cells, grid, 0, 0, cv::INTER_AREA);
   ink_cells.convertTo(ink_share, CV_32F, 1 / 255.0);
 
-  cv::Mat mask = (ContinuousTone(grey_cells) | Drawing(ink_share, lines, letter_height)) & 1;
-  cv::morphologyEx(mask, mask, cv::MORPH_OPEN, Square(kLeastSide / 2));
-  cv::morphologyEx(mask, mask, cv::MORPH_CLOSE, Square(kHoles));
-  cv::Mat labels, stats, centres;
-  const int n = cv::connectedComponentsWithStats(mask, labels, stats, centres, 8, CV_32S);
-  for (int i = 1; i < n; ++i) {
-    const int* s = stats.ptr<int>(i);
-    const cv::Rect box(s[cv::CC_STAT_LEFT], s[cv::CC_STAT_TOP], s[cv::CC_STAT_WIDTH],
-                       s[cv::CC_STAT_HEIGHT]);
-    if (box.width < kLeastSide || box.height < kLeastSide) {
-      mask(box).setTo(0, labels(box) == i);
-      continue;
-    }
-    if (s[cv::CC_STAT_AREA] > kRectangle * box.area()) mask(box).setTo(1);
-    const double cell = pictures.cell;
-    pictures.boxes.push_back({box.x * cell, box.y * cell, box.br().x * cell, box.br().y * cell});
+  cv::Mat mask = (ContinuousTone(grey_cells) | Drawing(ink_share, found.lines, letter_height)) & 1;
+  // Photographs are known by their outline; what is found beside one is no part of it.
+  for (const Box& box : found.photographs) {
+    cv::Rect around = CellsOf(box, pictures.cell, grid);
+    around -= cv::Point(kRim, kRim);
+    around += cv::Size(2 * kRim, 2 * kRim);
+    mask(around & cv::Rect({0, 0}, grid)).setTo(0);
+  }
+  KeepLargeAreas(mask, pictures);
+  for (const Box& box : found.photographs) {
+    mask(CellsOf(box, pictures.cell, grid)).setTo(1);
+    pictures.boxes.push_back(box);
   }
   JoinOverlapping(pictures.boxes);
   std::sort(pictures.boxes.begin(), pictures.boxes.end(), LeftOf);

@@ -23,9 +23,15 @@ struct Pictures {
   double Cover(const Box& box) const;
 };
 
-// Areas of continuous tone, and areas whose ink is mostly not that of regular lines. `grey` and
-// `ink` (1 is ink) of a straight page, `lines` those found on it.
-Pictures FindPictures(const cv::Mat& grey, const cv::Mat& ink, const std::vector<Phrase>& lines,
+// What has been found on a page so far.
+struct FoundParts {
+  const std::vector<Phrase>& lines;
+  const std::vector<Box>& photographs;
+};
+
+// The photographs, areas of continuous tone, and areas whose ink is mostly not that of regular
+// lines. `grey` and `ink` (1 is ink) of a straight page.
+Pictures FindPictures(const cv::Mat& grey, const cv::Mat& ink, const FoundParts& found,
                       double letter_height);
 
 // Leaves out lines that are a picture's texture.
