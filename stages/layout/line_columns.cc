@@ -15,19 +15,22 @@ namespace platen::layout {
 namespace {
 
 // In letter heights unless said otherwise.
-constexpr double kColumnGap = 4.5;   // white between two lines of a column, at most
-constexpr double kOverlap = 0.5;     // two lines of a column overlap by this share of the narrower
-constexpr double kIndent = 8.0;      // ... and begin within this, or are indented
-constexpr double kEdge = 2.0;        // ... or end, or are centred, within this
-constexpr double kTextLine = 11.0;   // lines of running text are wider than this
-constexpr double kTextShare = 0.4;   // ... and than this share of their column
-constexpr size_t kFewestText = 3;    // lines
+constexpr double kColumnGap = 4.5;  // white between two lines of a column, at most
+constexpr double kOverlap = 0.5;    // two lines of a column overlap by this share of the narrower
+constexpr double kIndent = 8.0;     // ... and begin within this, or are indented
+constexpr double kEdge = 2.0;       // ... or end, or are centred, within this
+constexpr double kTextLine = 11.0;  // lines of running text are wider than this
+constexpr double kTextShare = 0.4;  // ... and than this share of their column
+constexpr size_t kFewestText = 3;   // lines
+constexpr double kTextPitch =
+    5.5;  // from line to line, at most: those of a form stand further apart
 constexpr double kSameHeight = 0.6;  // lines of one row overlap by this share of the lower one
 constexpr double kRowsShared = 0.7;  // share of the shorter column's lines that do
 constexpr double kNumberGap = 4.0;   // white between a number and the text it stands before
 constexpr double kFormGap = 12.0;    // white between label and value, at most
 constexpr size_t kTableRows = 5;     // ... unless there are so many rows
 constexpr double kFormEdge = 1.0;    // columns of a form begin within this
+constexpr double kFormGoesOn = 6.0;  // white between two parts of a form, at most
 constexpr double kFormRows = 10.0;   // white between its rows, at most
 constexpr double kMuchCloser = 1.8;  // times
 
@@ -53,8 +56,12 @@ class Grouper {
         nearest[static_cast<size_t>(c)] = std::min(nearest[static_cast<size_t>(c)], pair.gap);
       }
     }
+    std::vector<Pair> joined;
     for (const Pair& pair : pairs) {
-      if (ReadRowByRow(pair, nearest)) sets.Join(pair.left, pair.right);
+      if (ReadRowByRow(pair, nearest)) joined.push_back(pair);
+    }
+    for (const Pair& pair : pairs) {
+      if (GoesOn(pair, joined)) sets.Join(pair.left, pair.right);
     }
     JoinHeads(sets);
     JoinForms(sets);
@@ -211,7 +218,9 @@ class Grouper {
     }
     const double width = Quantile(std::move(widths), 0.6);
     column.wide = width > kTextLine * xh_ && width > kTextShare * column.box.width();
-    column.text = column.wide && column.lines.size() >= kFewestText;
+    if (!column.wide || column.lines.size() < kFewestText) return;
+    const double height = At(column.lines.back()).center_y() - At(column.lines[0]).center_y();
+    column.text = height < kTextPitch * xh_ * static_cast<double>(column.lines.size() - 1);
   }
 
   // Lines of the one that have a line of the other beside them.
@@ -334,6 +343,22 @@ class Grouper {
       }
     }
     return pairs;
+  }
+
+  // Whether a pair is one of those that are read row by row, or goes on below or above one of them:
+  // its columns begin at the same places.
+  bool GoesOn(const Pair& pair, const std::vector<Pair>& joined) const {
+    const auto begin = [&](int c) { return columns_[static_cast<size_t>(c)].box.x0; };
+    const auto box = [&](const Pair& p) {
+      return Union(columns_[static_cast<size_t>(p.left)].box,
+                   columns_[static_cast<size_t>(p.right)].box);
+    };
+    return std::any_of(joined.begin(), joined.end(), [&](const Pair& other) {
+      if (other.left == pair.left && other.right == pair.right) return true;
+      return std::abs(begin(pair.left) - begin(other.left)) < kFormEdge * xh_ &&
+             std::abs(begin(pair.right) - begin(other.right)) < kFormEdge * xh_ &&
+             -OverlapY(box(pair), box(other)) < kFormGoesOn * xh_;
+    });
   }
 
   // A line between two columns, on the row in which both begin: the head of a column between them.
