@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "stages/layout/classical/binarise.h"
+#include "stages/layout/classical/charts.h"
 #include "stages/layout/classical/false_lines.h"
 #include "stages/layout/classical/gutters.h"
 #include "stages/layout/classical/letter_height.h"
@@ -185,8 +186,9 @@ PageLines FindLines(WorkingPage& page) {
   std::vector<Ruling> none;
   for (Phrase& line : LinesOf(pictured, gutters, xh, none)) lines.push_back(std::move(line));
   lines = DropFalseLines(lines, {size, xh, found.skew_degrees});
-  const Pictures pictures = FindPictures(page.grey, page.ink, {lines, photographs}, xh);
+  Pictures pictures = FindPictures(page.grey, page.ink, {lines, photographs}, xh);
   lines = DropTexture(pictures, lines);
+  CompleteCharts(rulings, xh, pictures.boxes, lines);
 
   if (lines.size() > kMostLines) {
     found.noise = true;
