@@ -7,6 +7,7 @@
 
 #include "stages/layout/classical/binarise.h"
 #include "stages/layout/classical/charts.h"
+#include "stages/layout/classical/faint_marks.h"
 #include "stages/layout/classical/false_lines.h"
 #include "stages/layout/classical/gutters.h"
 #include "stages/layout/classical/letter_height.h"
@@ -172,6 +173,7 @@ PageLines FindLines(WorkingPage& page) {
     return found;
   }
   found.to_straight = Straighten(found.skew_degrees, page);
+  if (MayHaveFaintMarks(page.components.items, xh)) RemoveFaintMarks(page.flat, xh, page.ink);
   Rulings rulings = RemoveRulings(xh, page.ink);
   page.components = FindComponents(page.ink);
   Letters letters = FindLetters(page.components, xh, found.skew_degrees);
