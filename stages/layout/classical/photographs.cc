@@ -20,7 +20,7 @@ constexpr double kDark = 0.5;
 
 // At its edges: darker than this share of the paper's tone, over this share of their length.
 constexpr double kEdgeTone = 0.94;
-constexpr float kEdgeShare = 0.75f;
+constexpr float kEdgeShare = 0.85f;
 
 cv::Mat Square(int side) { return {side, side, CV_8U, cv::Scalar(1)}; }
 
@@ -46,7 +46,7 @@ bool IsShown(const cv::Mat& ground, double paper, const cv::Mat& mask) {
 }
 
 // Moves the sides of a box found in cells inwards to where the tone begins: a line of print close
-// to a photograph is no part of it. At most by two cells of `cell` pixels.
+// to a photograph is no part of it. At most by three cells of `cell` pixels.
 cv::Rect Tightened(const cv::Mat& grey, cv::Rect box, double paper, double cell) {
   cv::Mat even, toned, across, down;
   const int side = std::max(3, static_cast<int>(cell / 3));
@@ -54,7 +54,7 @@ cv::Rect Tightened(const cv::Mat& grey, cv::Rect box, double paper, double cell)
   toned = (even < kEdgeTone * paper) / 255;
   cv::reduce(toned, down, 1, cv::REDUCE_AVG, CV_32F);    // of each row
   cv::reduce(toned, across, 0, cv::REDUCE_AVG, CV_32F);  // of each column
-  const int most = static_cast<int>(2 * cell);
+  const int most = static_cast<int>(3 * cell);
   const auto white = [&](const cv::Mat& shares, bool from_end) {
     const int n = static_cast<int>(shares.total());
     int k = 0;
