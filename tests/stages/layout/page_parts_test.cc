@@ -88,6 +88,18 @@ TEST(Photographs, AreFoundWhereTheyEndAndTakeNoTextWithThem) {
   }
 }
 
+TEST(Photographs, TheWhiteBesideOneEndsWithIt) {
+  DrawnPage page(1000, 1400);
+  AddPhotograph(page, 100, 100, 480, 760);
+  AddText(page, 520, 120, 380, 18);
+  page.Text(100, 806, 14, "xbpxix Cxb xxixpxixpb bxxx xix");  // a line below both
+  page.Text(500, 806, 14, "xxpxibx xbbxx xpx xbxx xpx");
+  const std::vector<LayoutLine> lines = LinesOf(Detect(page));
+  ASSERT_EQ(lines.size(), 19u);
+  EXPECT_LT(lines.back().box.x0, 110);
+  EXPECT_GT(lines.back().box.x1, 850);
+}
+
 TEST(Photographs, AnEvenTintIsReadAndIsNone) {
   DrawnPage page(1000, 1400);
   AddText(page, 100, 120, 800, 6);
@@ -124,17 +136,19 @@ TEST(Charts, LabelsStayWhereNothingStandsOnAxes) {
   EXPECT_EQ(LinesOf(Detect(page)).size(), 11u);
 }
 
-// The frame of a stamp that leans by some degrees.
+constexpr double kLean = 0.02;
+
+// The frame of a stamp that leans by a degree.
 void AddStamp(DrawnPage& page, int x0, int y0, int width, int height, uint8_t tone) {
   for (int x = 0; x < width; ++x) {
-    const double lean = 0.07 * x;
-    page.Fill(x0 + x, y0 + lean, x0 + x + 1, y0 + lean + 4, tone);
-    page.Fill(x0 + x, y0 + height + lean, x0 + x + 1, y0 + height + lean + 4, tone);
+    const double lean = kLean * x;
+    page.Fill(x0 + x, y0 + lean, x0 + x + 1, y0 + lean + 6, tone);
+    page.Fill(x0 + x, y0 + height + lean, x0 + x + 1, y0 + height + lean + 6, tone);
   }
   for (int y = 0; y < height; ++y) {
-    page.Fill(x0 - 0.07 * y, y0 + y, x0 - 0.07 * y + 4, y0 + y + 1, tone);
-    page.Fill(x0 + width - 0.07 * y, y0 + y + 0.07 * width, x0 + width - 0.07 * y + 4,
-              y0 + y + 0.07 * width + 1, tone);
+    page.Fill(x0 - kLean * y, y0 + y, x0 - kLean * y + 6, y0 + y + 1, tone);
+    page.Fill(x0 + width - kLean * y, y0 + y + kLean * width, x0 + width - kLean * y + 6,
+              y0 + y + kLean * width + 1, tone);
   }
 }
 
@@ -161,6 +175,17 @@ TEST(Columns, ALooseLineKeepsItsLastWord) {
   const std::vector<LayoutLine> lines = LinesOf(layout);
   EXPECT_EQ(lines.size(), 40u);
   for (size_t i = 0; i < lines.size(); ++i) EXPECT_EQ(lines[i].box.x0 > 500, i >= 20) << i;
+}
+
+TEST(Columns, TheDotOfAnIBelongsToItsOwnColumn) {
+  DrawnPage page(1000, 1400);
+  for (int line = 0; line < 24; ++line) {
+    AddText(page, 100, 120 + 36 * line, 380, 1);
+    page.Text(497, 120 + 36 * line, 14, "ixbpxix Cxb xxixpxixpb bxxx xi");
+  }
+  for (const LayoutLine& line : LinesOf(Detect(page))) {
+    EXPECT_TRUE(line.box.x1 < 497 || line.box.x0 > 480) << line.box.x0 << " " << line.box.x1;
+  }
 }
 
 TEST(Tables, HeadsLeftOfTheirFiguresAreInTheTable) {

@@ -154,6 +154,15 @@ TEST(ReadingOrder, ValuesStayWithTheirLabelsAlsoFarAway) {
   EXPECT_EQ(OrderOfShuffled(boxes, 2), Counting(boxes.size()));
 }
 
+TEST(ReadingOrder, WideValuesFarBelowOneAnotherAreNoRunningText) {
+  std::vector<Box> boxes;
+  for (int row = 0; row < 3; ++row) {
+    boxes.push_back({50, 100.0 + 62 * row, 150, 120.0 + 62 * row});
+    boxes.push_back({400, 100.0 + 62 * row, 620, 120.0 + 62 * row});
+  }
+  EXPECT_EQ(OrderOfShuffled(boxes, 3), Counting(boxes.size()));
+}
+
 TEST(ReadingOrder, AnAddressIsReadBeforeTheFactsFarBesideIt) {
   std::vector<Box> boxes;
   for (int row = 0; row < 3; ++row) boxes.push_back({50, 100.0 + 30 * row, 150, 120.0 + 30 * row});
