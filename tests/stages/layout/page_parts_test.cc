@@ -180,7 +180,7 @@ TEST(Columns, ALooseLineKeepsItsLastWord) {
 TEST(Columns, TheDotOfAnIBelongsToItsOwnColumn) {
   DrawnPage page(1000, 1400);
   for (int line = 0; line < 24; ++line) {
-    AddText(page, 100, 120 + 36 * line, 380, 1);
+    AddText(page, 100, 115 + 36 * line, 380, 1);
     page.Text(497, 120 + 36 * line, 14, "ixbpxix Cxb xxixpxixpb bxxx xi");
   }
   for (const LayoutLine& line : LinesOf(Detect(page))) {
