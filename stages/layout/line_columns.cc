@@ -15,15 +15,14 @@ namespace platen::layout {
 namespace {
 
 // In letter heights unless said otherwise.
-constexpr double kColumnGap = 4.5;  // white between two lines of a column, at most
-constexpr double kOverlap = 0.5;    // two lines of a column overlap by this share of the narrower
-constexpr double kIndent = 8.0;     // ... and begin within this, or are indented
-constexpr double kEdge = 2.0;       // ... or end, or are centred, within this
-constexpr double kTextLine = 11.0;  // lines of running text are wider than this
-constexpr double kTextShare = 0.4;  // ... and than this share of their column
-constexpr size_t kFewestText = 3;   // lines
-constexpr double kTextPitch =
-    5.5;  // from line to line, at most: those of a form stand further apart
+constexpr double kColumnGap = 4.5;   // white between two lines of a column, at most
+constexpr double kOverlap = 0.5;     // two lines of a column overlap by this share of the narrower
+constexpr double kIndent = 8.0;      // ... and begin within this, or are indented
+constexpr double kEdge = 2.0;        // ... or end, or are centred, within this
+constexpr double kTextLine = 11.0;   // lines of running text are wider than this
+constexpr double kTextShare = 0.4;   // ... and than this share of their column
+constexpr size_t kFewestText = 3;    // lines
+constexpr double kTextPitch = 5.5;   // from line to line, at most; those of a form stand apart
 constexpr double kSameHeight = 0.6;  // lines of one row overlap by this share of the lower one
 constexpr double kRowsShared = 0.7;  // share of the shorter column's lines that do
 constexpr double kNumberGap = 4.0;   // white between a number and the text it stands before
