@@ -157,7 +157,7 @@ TEST(ReadingOrder, ValuesStayWithTheirLabelsAlsoFarAway) {
 TEST(ReadingOrder, WideValuesFarBelowOneAnotherAreNoRunningText) {
   std::vector<Box> boxes;
   for (int row = 0; row < 3; ++row) {
-    boxes.push_back({50, 100.0 + 62 * row, 150, 120.0 + 62 * row});
+    boxes.push_back({50, 102.0 + 62 * row, 150, 118.0 + 62 * row});  // too low for a column
     boxes.push_back({400, 100.0 + 62 * row, 620, 120.0 + 62 * row});
   }
   EXPECT_EQ(OrderOfShuffled(boxes, 3), Counting(boxes.size()));
