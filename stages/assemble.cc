@@ -8,7 +8,7 @@
 
 #include "stages/formats/table_text.h"
 #include "stages/join_results.h"
-#include "stages/kinds.h"
+#include "stages/kinds/page_kinds.h"
 #include "stages/words.h"
 
 namespace platen {

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "stages/formats/document_writer.h"
-#include "stages/kinds.h"
+#include "stages/kinds/running_heads.h"
 
 namespace platen {
 

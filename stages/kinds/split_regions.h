@@ -1,0 +1,29 @@
+// Regions of text parted into headings, list items and text.
+#pragma once
+
+#include <cstddef>
+
+#include "stages/formats/page_result.h"
+#include "stages/kinds/print_size.h"
+
+namespace platen {
+
+// x-height of headings, in that of the text they stand over; ink of bold letters, in that of
+// others.
+inline constexpr double kHeadingSize = 1.15;
+inline constexpr double kBold = 1.2;
+
+// Plain text that was read line by line: what its kind can be told of.
+bool IsPlainText(const RegionResult& region);
+
+// Lines `begin` to `end` of a region as one of their own.
+RegionResult PartOf(const RegionResult& region, size_t begin, size_t end);
+
+// Regions whose first line is larger or bolder than the rest become two: a heading close to its
+// text.
+void SplitHeads(PageResult& page);
+
+// Regions whose lines begin with marks become one for each item. `body`: the page's print.
+void SplitLists(const Print& body, PageResult& page);
+
+}  // namespace platen
