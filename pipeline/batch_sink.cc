@@ -141,9 +141,10 @@ void BatchSink::WriteOutputs(BatchDocument& document, FinishedDocument& finished
         return document.finished_pages->Read(finished.pages[static_cast<size_t>(index)]);
       }};
   if (!document.error.empty()) pages = {1, [&](int) { return PageOfFailure(document.error); }};
-  finished.outputs = WriteDocument(
-      ledger_.root(), document.input.output, ledger_.identity().formats,
-      {DisplayName(document.input.output), options_.settings}, pages, ledger_.temporary());
+  finished.outputs =
+      WriteDocument(ledger_.root(), document.input.output, ledger_.identity().formats,
+                    {DisplayName(document.input.output), options_.settings}, pages,
+                    ledger_.temporary(), options_.render);
   ledger_.RecordDocument(document.key, document.input, finished.pages, document.num_pages,
                          finished.failed, finished.outputs);
   // Failed pages are tried again by the next run, and the others taken from here; so are these

@@ -34,7 +34,8 @@ struct SinkObservers {
 };
 
 struct SinkOptions {
-  std::vector<std::pair<std::string, std::string>> settings;  // shown in the outputs
+  RenderOptions render;
+  std::vector<DocumentSetting> settings;  // shown in the outputs
 };
 
 // For the pages of a BatchSource.

@@ -18,7 +18,8 @@
 namespace platen {
 
 struct RunOptions {
-  std::vector<std::pair<std::string, std::string>> settings;  // shown at the head of outputs
+  RenderOptions render;
+  std::vector<DocumentSetting> settings;  // shown at the head of outputs
   std::string version;
   std::string model_id;
   SourceOptions source;

@@ -9,6 +9,7 @@
 #include "stages/formats/table_text.h"
 #include "stages/join_results.h"
 #include "stages/kinds/page_kinds.h"
+#include "stages/reading_notes.h"
 #include "stages/words.h"
 
 namespace platen {
@@ -239,6 +240,7 @@ PageResult AssemblePage(const PageGeometry& geometry, const std::vector<CropRead
   }
   add_unread(static_cast<int>(geometry.layout.regions.size()));
   AssignKinds(page);
+  AddReadingNotes(reading, page);
   return page;
 }
 

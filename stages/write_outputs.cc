@@ -10,7 +10,7 @@ namespace platen {
 std::vector<WrittenFile> WriteDocument(const Folder& root, const std::string& stem,
                                        const std::vector<std::string>& formats,
                                        const DocumentInfo& info, const DocumentPages& pages,
-                                       const Folder& temporary) {
+                                       const Folder& temporary, const RenderOptions& render) {
   const auto [parent, base] = SplitPath(stem);
   const Folder folder = root.Below(parent, Folder::Missing::kCreate);
   RunningHeads heads;
@@ -18,7 +18,7 @@ std::vector<WrittenFile> WriteDocument(const Folder& root, const std::string& st
   std::vector<WrittenFile> written;
   for (const std::string& format : formats) {
     const std::string name = base + "." + format;
-    const std::unique_ptr<DocumentWriter> writer = MakeDocumentWriter(format);
+    const std::unique_ptr<DocumentWriter> writer = MakeDocumentWriter(format, render);
     AtomicFile file(temporary, "document." + format, folder, name);
     file.Append(writer->Begin(info));
     for (int i = 0; i < pages.count; ++i) {

@@ -11,6 +11,7 @@
 #include "model/support/atomic_file.h"
 #include "model/support/folder.h"
 #include "stages/formats/page_result.h"
+#include "stages/formats/render_options.h"
 
 namespace platen {
 
@@ -32,7 +33,7 @@ struct DocumentPages {
 std::vector<WrittenFile> WriteDocument(const Folder& root, const std::string& stem,
                                        const std::vector<std::string>& formats,
                                        const DocumentInfo& info, const DocumentPages& pages,
-                                       const Folder& temporary);
+                                       const Folder& temporary, const RenderOptions& render = {});
 
 // Writes a small file in one go, atomically.
 void WriteFileAtomically(const Folder& folder, const std::string& name, std::string_view bytes,

@@ -104,7 +104,9 @@ Json ToJson(const LineResult& line, Detail detail) {
   json["box"] = ToJson(line.box);
   AddReading(json, line);
   if (detail == Detail::kDocument) {
-    if (!line.words.empty()) json["words"] = WordsOf(line);
+    if (line.words.empty()) return json;
+    json["word_boxes"] = "estimated";
+    json["words"] = WordsOf(line);
     return json;
   }
   json["baseline"] = ToJson(line.baseline);
@@ -163,7 +165,11 @@ Json ToJson(const PageResult& page, Detail detail) {
   if (!page.warnings.empty()) json["warnings"] = ToJson(page.warnings);
   if (!page.doubts.empty()) json["doubts"] = ToJson(page.doubts);
   json["regions"] = Json::array();
-  for (const RegionResult& region : page.regions) json["regions"].push_back(ToJson(region, detail));
+  for (const RegionResult& region : page.regions) {
+    Json item = ToJson(region, detail);
+    if (detail == Detail::kDocument) item["reading_index"] = json["regions"].size();
+    json["regions"].push_back(std::move(item));
+  }
   return json;
 }
 

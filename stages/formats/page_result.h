@@ -129,10 +129,19 @@ struct PageResult {
   std::string error;          // empty: the page was read
 };
 
+// One of the settings that results depend on.
+struct DocumentSetting {
+  std::string name;
+  std::string value;
+  bool is_literal = false;  // the value is a number or a truth value of JSON, no text
+
+  bool operator==(const DocumentSetting&) const = default;
+};
+
 // What stands at the head of a document's outputs.
 struct DocumentInfo {
   std::string source;  // the input, relative to the tree the outputs mirror; see DisplayName
-  std::vector<std::pair<std::string, std::string>> settings;  // model, task, ...: in this order
+  std::vector<DocumentSetting> settings;  // model, task, ...: in this order
 };
 
 }  // namespace platen

@@ -122,6 +122,13 @@ double RightEdge(const PageResult& page, const RegionResult& region) {
   return right;
 }
 
+std::string OnOneLine(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += (text.empty() ? "" : " ") + line;
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
 std::vector<std::string> Reflow(const RegionResult& region, double right, const PageWords& words) {
   std::vector<std::string> text;
   bool new_line = true;

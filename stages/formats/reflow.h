@@ -39,4 +39,7 @@ double RightEdge(const PageResult& page, const RegionResult& region);
 // was read line by line; `right` as of RightEdge.
 std::vector<std::string> Reflow(const RegionResult& region, double right, const PageWords& words);
 
+// All of it on one line: joined by spaces, line breaks within made spaces.
+std::string OnOneLine(const std::vector<std::string>& lines);
+
 }  // namespace platen
