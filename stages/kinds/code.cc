@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "model/support/utf8.h"
-#include "stages/join_results.h"
 #include "stages/kinds/split_regions.h"
 
 namespace platen {
@@ -90,11 +89,6 @@ const LineResult& LongestOf(const RegionResult& region) {
                            [](const auto& a, const auto& b) { return LengthOf(a) < LengthOf(b); });
 }
 
-double BottomOf(const LineResult& line) {
-  const double baseline = (line.baseline[0].y + line.baseline[1].y) / 2;
-  return baseline > 0 ? baseline : line.box.y1;
-}
-
 // The usual step from line to line; 0: there is one line.
 double LeadingOf(const RegionResult& region) {
   std::vector<double> steps;
@@ -133,11 +127,6 @@ bool BelongsTo(const Code& code, const RegionResult& other) {
   return std::abs(column - std::round(column)) < kFits / 2 && MostFit(other.lines, code.pitch);
 }
 
-void Append(const RegionResult& from, RegionResult& into) {
-  for (const LineResult& line : from.lines) AddLine(line, into);
-  into = PartOf(into, 0, into.lines.size());
-}
-
 // The lines with the spaces and empty lines that the page shows.
 std::string CodeText(const RegionResult& region, const Pitch& pitch) {
   const LineResult& longest = LongestOf(region);
@@ -174,7 +163,7 @@ Pitch AnyPitchOf(const RegionResult& region) {
 // Takes the regions that follow `regions[next]`, a region of code, and go on with it.
 size_t TakeFollowing(std::vector<RegionResult>& regions, size_t next, Code& code) {
   while (next < regions.size() && BelongsTo(code, regions[next])) {
-    Append(regions[next++], code.region);
+    AppendRegion(regions[next++], code.region);
   }
   return next;
 }
@@ -225,7 +214,7 @@ void AssignCode(PageResult& page) {
     while (!page.regions.empty() && BelongsTo(code, page.regions.back())) {
       RegionResult above = std::move(page.regions.back());
       page.regions.pop_back();
-      Append(code.region, above);
+      AppendRegion(code.region, above);
       code.region = std::move(above);
     }
     i = TakeFollowing(regions, i, code);

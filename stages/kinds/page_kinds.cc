@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "stages/kinds/code.h"
 #include "stages/kinds/formulas.h"
 #include "stages/kinds/print_size.h"
+#include "stages/kinds/running_row.h"
 #include "stages/kinds/split_regions.h"
 #include "stages/kinds/text_clues.h"
 
@@ -24,6 +26,8 @@ constexpr double kFirstTitleSize = 1.3;  // at the top of a page
 constexpr double kNoteSize = 0.93;
 constexpr size_t kMostHeadingLines = 3;
 constexpr size_t kMostHeadingLetters = 160;
+constexpr size_t kMostTitleLetters = 60;  // of a sentence in large print
+constexpr double kCentredIndent = 3;      // x-heights, at both sides
 constexpr size_t kMostCaptionLines = 6;
 // In x-heights.
 constexpr double kCaptionGap = 7.0;
@@ -60,10 +64,12 @@ class PageKinds {
     AssignFormulas(page_);
     SplitHeads(page_);
     SplitLists(body_, page_);
+    JoinItems(body_, page_);
     for (size_t i = 0; i < page_.regions.size(); ++i) {
       RegionResult& region = page_.regions[i];
       if (IsPlainText(region)) region.kind = KindOf(i);
     }
+    AssignRunningRows(body_, page_);
     AssignTitle();
     AssignNotes();
   }
@@ -150,14 +156,42 @@ class PageKinds {
     });
     if (!has_letter) return false;
     const Print print = PrintOf(region.lines, page_.x_height);
-    if (print.size >= kHeadingSize * body_.size) return true;
-    const bool bold = print.weight >= kBold * body_.weight && body_.weight > 0;
-    return bold && !EndsSentence(region.text) && print.size > kNoteSize * body_.size;
+    const bool sentence = letters > kMostTitleLetters && EndsSentence(region.text);
+    if (print.size >= kHeadingSize * body_.size && !sentence) return true;
+    if (IsCapitals(region.text) && IsCentred(region) && region.lines.size() == 1) return true;
+    return StandsOut(print, body_) && !EndsSentence(region.text) &&
+           print.size > kNoteSize * body_.size;
+  }
+
+  // In the middle of the page's print, away from both edges.
+  bool IsCentred(const RegionResult& region) const {
+    double left = region.box.x0, right = region.box.x1;
+    for (const RegionResult& other : page_.regions) {
+      if (other.lines.empty()) continue;
+      left = std::min(left, other.box.x0);
+      right = std::max(right, other.box.x1);
+    }
+    const double before = region.box.x0 - left, after = right - region.box.x1;
+    return std::min(before, after) > kCentredIndent * body_.size &&
+           std::abs(before - after) < 0.06 * (right - left);
+  }
+
+  // The only heading of a page, in the middle of its upper part, is its title.
+  RegionResult* LoneHeading() const {
+    RegionResult* heading = nullptr;
+    for (RegionResult& region : page_.regions) {
+      if (region.kind != RegionKind::kHeading) continue;
+      if (heading != nullptr) return nullptr;
+      heading = &region;
+    }
+    if (heading == nullptr || BeginsSection(heading->text)) return nullptr;
+    const bool high = heading->box.y0 < kTitleZone * page_.height;
+    return high && IsCentred(*heading) ? heading : nullptr;
   }
 
   // The largest heading of the upper page, if it is clearly larger than the text and the first.
   void AssignTitle() {
-    RegionResult* title = nullptr;
+    RegionResult* title = LoneHeading();
     double largest = kTitleSize * body_.size;
     bool first = true;  // nothing but a running head stands above
     for (RegionResult& region : page_.regions) {

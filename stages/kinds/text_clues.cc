@@ -63,15 +63,26 @@ bool BeginsSection(std::string_view text) {
 }
 
 bool BeginsNote(std::string_view text) {
+  if (text.starts_with('(')) text.remove_prefix(1);
   if (text.starts_with('*') || text.starts_with("\xE2\x80\xA0")) return true;
   return !text.empty() && (IsDigit(text[0]) || text.starts_with("\xC2\xB9") ||
                            text.starts_with("\xC2\xB2") || text.starts_with("\xC2\xB3"));
 }
 
+bool IsCapitals(std::string_view text) {
+  size_t large = 0, other = 0;
+  for (const char c : text) {
+    const bool is_large = std::isupper(static_cast<unsigned char>(c)) != 0;
+    large += is_large ? 1 : 0;
+    other += is_large || c == ' ' ? 0 : 1;
+  }
+  return large >= 4 && large >= 4 * other;
+}
+
 bool EndsSentence(std::string_view text) {
   while (!text.empty() && (text.back() == '"' || text.back() == ')')) text.remove_suffix(1);
-  return text.ends_with('.') || text.ends_with(',') || text.ends_with(';') ||
-         text.ends_with("\xE2\x80\x9D");
+  return text.ends_with('.') || text.ends_with(',') || text.ends_with(';') || text.ends_with('!') ||
+         text.ends_with('?') || text.ends_with("\xE2\x80\x9D");
 }
 
 }  // namespace platen

@@ -18,10 +18,13 @@ bool BeginsCaption(std::string_view text);
 // What parts of a document are called, or their number: "Introduction", "2.3 Method", "Chapter 4".
 bool BeginsSection(std::string_view text);
 
-// A number, a star or a dagger.
+// A number, in brackets perhaps, a star or a dagger.
 bool BeginsNote(std::string_view text);
 
-// With a point, comma or semicolon.
+// Four capitals and more, hardly anything else among them.
+bool IsCapitals(std::string_view text);
+
+// With a point, comma, semicolon, or a sign of exclamation or question.
 bool EndsSentence(std::string_view text);
 
 }  // namespace platen

@@ -56,6 +56,50 @@ TEST(Kinds, ItemsOfAListArePartedAndMarked) {
   EXPECT_GT(page.regions[2].box.y0, page.regions[1].box.y1);
 }
 
+// The layout parts the lines of an item where they are set in.
+TEST(Kinds, LinesSetInUnderAnItemBelongToIt) {
+  PageResult page =
+      Page({Body(20), Text({"- one thing", "- another"}, {.y = 150}),
+            Text({"that goes on"}, {.x = 125, .y = 210}), Text({"and on"}, {.x = 125, .y = 240}),
+            Text({"The end"}, {.y = 270}), Body(400)});
+  AssignKinds(page);
+  ASSERT_EQ(page.regions.size(), 5u);
+  EXPECT_EQ(page.regions[2].kind, kListItem);
+  EXPECT_EQ(page.regions[2].text, "- another\nthat goes on\nand on");
+  EXPECT_EQ(page.regions[3].kind, kText) << "not set in";
+}
+
+TEST(Kinds, TextUnderANumberedHeadingIsNoPartOfIt) {
+  RegionResult section =
+      Text({"2. Method", "It was the best of times, it was", "the worst."}, {.y = 150});
+  section.lines[0].x_height = 11;
+  section.lines[0].weight = 0.37;
+  section.lines[0].box.x1 = 200;
+  section.lines[1].box.x0 += 25;
+  EXPECT_EQ(KindsOf(Page({Body(20), section, Body(400)})), (Kinds{kText, kHeading, kText, kText}))
+      << "a little larger and a little bolder is enough together";
+}
+
+TEST(Kinds, ALongSentenceInLargePrintIsNoHeading) {
+  const std::string sentence =
+      "Each of the hundred sequences holds thirty-two tracks, all at once!";
+  EXPECT_EQ(KindsOf(Page({Body(20), Text({sentence}, {.y = 150, .x_height = 12}), Body(250)})),
+            (Kinds{kText, kText, kText}));
+}
+
+TEST(Kinds, CapitalsInTheMiddleAreAHeadingAndAloneTheTitle) {
+  const auto head = [](const char* text, double y, double x = 300) {
+    return Text({text}, {.x = x, .y = y, .width = 200});
+  };
+  EXPECT_EQ(KindsOf(Page({head("METRICAL NOTE", 50), Body(150)})), (Kinds{kTitle, kText}));
+  EXPECT_EQ(KindsOf(Page({head("METRICAL NOTE", 50), Body(150), head("ANOTHER", 250), Body(300)})),
+            (Kinds{kHeading, kText, kHeading, kText}));
+  EXPECT_EQ(KindsOf(Page({head("Metrical note", 50), Body(150)})), (Kinds{kText, kText}));
+  EXPECT_EQ(KindsOf(Page({head("IBAN DE49 2885 3512", 50), Body(150)})), (Kinds{kText, kText}));
+  EXPECT_EQ(KindsOf(Page({head("METRICAL NOTE", 50, 100), Body(150)})), (Kinds{kText, kText}));
+  EXPECT_EQ(KindsOf(Page({head("CHAPTER IV", 50), Body(150)})), (Kinds{kHeading, kText}));
+}
+
 TEST(Kinds, AParagraphThatBeginsWithANumberIsNoList) {
   EXPECT_EQ(KindsOf(Page({Text({"12. May 1921 was a day on which", "nothing happened."}, {.y = 50}),
                           Body(150)})),
