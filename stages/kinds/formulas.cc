@@ -112,9 +112,17 @@ void AssignFormulas(PageResult& page) {
     if (!IsFormula(page, region, page.x_height)) continue;
     region.kind = RegionKind::kFormula;
     region.score = std::min(region.score, kScore);
-    if (i + 1 >= page.regions.size() || !IsNumberOf(region, page.regions[i + 1])) continue;
-    page.regions[i + 1].kind = RegionKind::kFormulaNumber;
-    page.regions[i + 1].score = region.score;
+    const auto formula = page.regions.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto number = std::find_if(page.regions.begin(), page.regions.end(),
+                                     [&](const auto& other) { return IsNumberOf(region, other); });
+    if (number == page.regions.end()) continue;
+    number->kind = RegionKind::kFormulaNumber;
+    number->score = region.score;
+    if (number < formula) {  // its ink may stand a little higher
+      std::rotate(number, number + 1, formula + 1);
+    } else {
+      std::rotate(formula + 1, number, number + 1);
+    }
   }
 }
 

@@ -56,6 +56,13 @@ TEST(Formulas, HaveTheirNumberAtTheRight) {
       << "below it";
 }
 
+TEST(Formulas, TheirNumberFollowsThem) {
+  const RegionResult number = Text({"(2.1)"}, {.x = 650, .y = 188, .width = 50});
+  EXPECT_EQ(KindsWith({number, Centred("E = mc2")}), (Kinds{kFormula, kFormulaNumber}));
+  EXPECT_EQ(KindsWith({Centred("E = mc2"), Text({"so"}, {.y = 220, .width = 20}), number}),
+            (Kinds{kFormula, kFormulaNumber, kText}));
+}
+
 TEST(Formulas, AreAGuess) {
   PageResult page = Page({Body(100), Centred("E = mc2"), Body(240)});
   AssignFormulas(page);
