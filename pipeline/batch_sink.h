@@ -35,6 +35,7 @@ struct SinkObservers {
 
 struct SinkOptions {
   RenderOptions render;
+  std::string images;  // folder of pictures, below the output folder; empty: none are written
   std::vector<DocumentSetting> settings;  // shown in the outputs
 };
 
@@ -56,6 +57,7 @@ class BatchSink : public PageSink {
   const FailureLog& failures() const { return failures_; }
 
  private:
+  void WritePictures(const BatchDocument& document, PageSlot& page) const;
   void KeepPage(BatchDocument& document, const PageResult& page);
   void FinishDocument(BatchDocument& document);
   bool WouldLosePages(const BatchDocument& document) const;

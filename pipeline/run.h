@@ -19,6 +19,7 @@ namespace platen {
 
 struct RunOptions {
   RenderOptions render;
+  std::string images;  // folder of pictures, below the output folder; empty: none
   std::vector<DocumentSetting> settings;  // shown at the head of outputs
   std::string version;
   std::string model_id;

@@ -13,6 +13,8 @@ std::vector<WrittenFile> WriteDocument(const Folder& root, const std::string& st
                                        const Folder& temporary, const RenderOptions& render) {
   const auto [parent, base] = SplitPath(stem);
   const Folder folder = root.Below(parent, Folder::Missing::kCreate);
+  std::string up;  // from the outputs' folder to the root
+  for (const char c : stem) up += c == '/' ? "../" : "";
   RunningHeads heads;
   for (int i = 0; pages.count > 1 && i < pages.count; ++i) heads.Look(pages.page(i));
   std::vector<WrittenFile> written;
@@ -23,6 +25,9 @@ std::vector<WrittenFile> WriteDocument(const Folder& root, const std::string& st
     file.Append(writer->Begin(info));
     for (int i = 0; i < pages.count; ++i) {
       PageResult page = pages.page(i);
+      for (RegionResult& region : page.regions) {
+        if (!region.image.empty()) region.image = up + region.image;
+      }
       heads.Mark(i, page);
       file.Append(writer->Page(page));
     }

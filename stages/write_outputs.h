@@ -27,6 +27,7 @@ struct DocumentPages {
   std::function<PageResult(int index)> page;
 };
 
+// URLs of pictures in the pages are from `root`, in the files from their own folder.
 // Writes `stem`.FORMAT below `root` for every format, creating folders as needed; the memory of one
 // page is enough for any document. Throws as AtomicFile does; files committed before the error stay
 // and are replaced on a re-run.

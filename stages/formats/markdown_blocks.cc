@@ -144,8 +144,11 @@ std::string OfWhole(const RegionResult& region, std::string_view number) {
 
 std::string MarkdownBlock(const PageResult& page, const RegionResult& region,
                           const PageWords& words, const BlockContext& context) {
-  return region.lines.empty() ? OfWhole(region, context.formula_number)
-                              : OfLines(page, region, words, context);
+  const std::string image = region.image.empty() ? "" : "![](" + region.image + ")";
+  if (region.text.empty()) return image;
+  return (image.empty() ? "" : image + "\n\n") + (region.lines.empty()
+                                                      ? OfWhole(region, context.formula_number)
+                                                      : OfLines(page, region, words, context));
 }
 
 }  // namespace platen

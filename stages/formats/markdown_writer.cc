@@ -61,7 +61,8 @@ bool MarkdownWriter::IsKept(const RegionResult& region) const {
 std::vector<const RegionResult*> MarkdownWriter::KeptOf(const PageResult& page) const {
   std::vector<const RegionResult*> kept;
   for (const RegionResult& region : page.regions) {
-    if (!region.text.empty() && IsKept(region)) kept.push_back(&region);
+    const bool shown = !region.text.empty() || !region.image.empty();
+    if (shown && IsKept(region)) kept.push_back(&region);
   }
   return kept;
 }

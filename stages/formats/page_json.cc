@@ -142,6 +142,7 @@ Json ToJson(const RegionResult& region, Detail detail) {
   AddReading(json, region);
   json["syntax"] = SyntaxName(region.syntax);
   json["score"] = Probability(region.score);
+  if (!region.image.empty()) json["image"] = ToValidUtf8(region.image);
   if (detail == Detail::kKept) {
     json["quad"] = ToJson(region.quad);
     json["token_probabilities"] = ToJson(region.tokens);
@@ -336,6 +337,7 @@ RegionResult RegionFrom(const Json& json) {
   if (json.contains("syntax")) region.syntax = SyntaxFrom(json["syntax"]);
   if (json.contains("quad")) ReadPoints(json["quad"], region.quad);
   if (json.contains("score")) region.score = json["score"].get<double>();
+  region.image = json.value("image", std::string());
   ReadTokens(json, region);
   for (const Json& line : json.at("lines")) region.lines.push_back(LineFrom(line));
   if (json.contains("table")) region.table = TableFrom(json["table"], region.lines.size());

@@ -94,6 +94,7 @@ struct RegionResult {
   // How the lines stand: of a table, or of a region of text whose rows belong together (a form).
   // Its text then has a row on each line, cells parted by tabs.
   std::optional<TableResult> table;
+  std::string image;  // URL of its picture, from the output folder; empty: none was made
   std::vector<std::string> warnings;
   std::string finish;  // likewise; of several crops the one that is furthest from "stop"
   std::string error;   // empty: read; else why (part of) the region is missing

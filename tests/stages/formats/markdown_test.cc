@@ -165,6 +165,14 @@ TEST(Markdown, ATableWithSpansIsHtml) {
             "<tr><td>a &lt; b</td><td>c</td></tr>\n</table>\n\n");
 }
 
+TEST(Markdown, APictureIsShownWhereItStands) {
+  RegionResult figure = Whole(RegionKind::kFigure, TextSyntax::kPlain, "");
+  EXPECT_EQ(Markdown({figure}), "");
+  figure.image = "../images/a%20b.tif/p1-1.png";
+  EXPECT_EQ(Markdown({figure, Region(RegionKind::kCaption, {"Fig. 1"})}),
+            "![](../images/a%20b.tif/p1-1.png)\n\nFig. 1\n\n");
+}
+
 TEST(Markdown, AFormKeepsItsRows) {
   RegionResult form = Table(2, {"Name", "Baker", "Town", "Tours"});
   form.kind = RegionKind::kText;

@@ -160,8 +160,10 @@ RunOptions MakeRunOptions(const Settings& settings, const LoadedModel& loaded,
   }
   options.source.force = settings.Flag("force");
   options.render = RenderOptionsFrom(settings);
+  options.images = settings.Text("images");
   options.pipeline.reading = loaded.model->snapshot().reading;
   options.source.read = read;
+  options.source.read.pictures = !options.images.empty();
   options.pipeline.threads = resources.threads;
   options.pipeline.slots = resources.slots;
   options.pipeline.pixels = resources.pixels;

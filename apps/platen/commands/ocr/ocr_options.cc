@@ -45,6 +45,13 @@ void AddInputAndOutput(OptionTable& table) {
                    .help = "In .txt too, a paragraph is one line and hyphens at line ends are "
                            "joined, as in .md.",
                    .changes_results = OptionSpec::kRendering});
+  table.push_back({.name = "images",
+                   .value_name = "DIR",
+                   .group = group,
+                   .help = "Write figures and charts as PNG files below OUT/DIR, a folder for each "
+                           "document, and show them in .md. Pages that were read without it are "
+                           "read again.",
+                   .changes_results = 17});
   table.push_back({.name = "manifest",
                    .value_name = "FILE",
                    .group = group,
