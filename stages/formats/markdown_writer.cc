@@ -1,5 +1,7 @@
 #include "stages/formats/markdown_writer.h"
 
+#include <utility>
+
 #include "model/support/utf8.h"
 #include "stages/formats/list_mark.h"
 #include "stages/formats/markdown_blocks.h"
@@ -75,6 +77,7 @@ std::string MarkdownWriter::Page(const PageResult& page) {
   const PageWords words(page);
   const std::vector<const RegionResult*> regions = KeptOf(page);
   const RegionResult* above = nullptr;
+  std::string block;
   bool in_list = false;
   for (size_t i = 0; i < regions.size(); ++i) {
     const RegionResult& region = *regions[i];
@@ -85,8 +88,16 @@ std::string MarkdownWriter::Page(const PageResult& page) {
     if (numbered) context.formula_number = next->text;
     context.number_is_text = WouldBeCountedOtherwise(above, region);
     const bool item = IsOf(RegionKind::kListItem, &region) && !context.number_is_text;
-    if (i > 0) out += in_list && item ? "\n" : "\n\n";
-    out += MarkdownBlock(page, region, words, context);
+    std::string next_block = MarkdownBlock(page, region, words, context);
+    const bool texts = IsOf(RegionKind::kText, above) && IsOf(RegionKind::kText, &region);
+    if (texts && BreaksWord(block, next_block)) {  // at the end of a column
+      out.resize(out.size() - block.size());
+      next_block = JoinLines(block, next_block, words);
+    } else if (i > 0) {
+      out += in_list && item ? "\n" : "\n\n";
+    }
+    block = std::move(next_block);
+    out += block;
     in_list = item;
     above = &region;
     if (numbered) ++i;

@@ -85,6 +85,12 @@ PageWords::PageWords(const PageResult& page) {
   }
 }
 
+bool BreaksWord(std::string_view above, std::string_view below) {
+  const size_t hyphen = EndingHyphen(above);
+  return hyphen > 0 && BeginsSmall(below) &&
+         !LastWord(above.substr(0, above.size() - hyphen)).empty();
+}
+
 std::string JoinLines(std::string_view above, std::string_view below, const PageWords& words) {
   std::string text(above);
   const size_t hyphen = EndingHyphen(text);

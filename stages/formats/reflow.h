@@ -22,6 +22,9 @@ class PageWords {
   std::set<std::string> hyphenated_;
 };
 
+// Whether `above` ends with a hyphen and `below` begins with a small letter.
+bool BreaksWord(std::string_view above, std::string_view below);
+
 // The text of two lines in one. A hyphen at the end of the first goes if the second begins with a
 // small letter, unless the page has the word with its hyphen elsewhere or what stands before it is
 // one of the parts that words keep theirs after ("self-", "well-", "twenty-"); otherwise they are

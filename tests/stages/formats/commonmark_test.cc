@@ -35,7 +35,7 @@ std::string ToHtml(const std::string& markdown) {
 // What Markdown may make of a character somewhere, beside letters that it may stand at.
 const std::vector<std::string>& Pieces() {
   static const auto& pieces = *new std::vector<std::string>{
-      "a",     "Word",  "12",    "7.",     "3)",     "\u00e9",  "\u201c",  "\u201d", "\u4e2d",
+      "A",     "Word",  "12",    "7.",     "3)",     "\u00c9",  "\u201c",  "\u201d", "\u4e2d",
       "\\",    "`",     "``",    "*",      "**",     "_",       "__",      "~",      "~~",
       "#",     "###",   "+",     "-",      "--",     "---",     "=",       "===",    ">",
       "<",     "<b>",   "</p>",  "<!--",   "<a:b>",  "[",       "]",       "[x]",    "[ ]",

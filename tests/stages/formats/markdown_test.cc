@@ -165,6 +165,15 @@ TEST(Markdown, ATableWithSpansIsHtml) {
             "<tr><td>a &lt; b</td><td>c</td></tr>\n</table>\n\n");
 }
 
+TEST(Markdown, AWordThatTwoTextsShareJoinsThem) {
+  EXPECT_EQ(
+      Markdown({Region(RegionKind::kText, {"the com-"}), Region(RegionKind::kText, {"mittee *"}),
+                Region(RegionKind::kText, {"A well-"}), Region(RegionKind::kText, {"known -"}),
+                Region(RegionKind::kText, {"end-"}), Region(RegionKind::kCaption, {"of it"}),
+                Region(RegionKind::kText, {"The"})}),
+      "the committee *\n\nA well-known -\n\nend-\n\nof it\n\nThe\n\n");
+}
+
 TEST(Markdown, APictureIsShownWhereItStands) {
   RegionResult figure = Whole(RegionKind::kFigure, TextSyntax::kPlain, "");
   EXPECT_EQ(Markdown({figure}), "");
