@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "model/support/utf8.h"
 #include "tests/support/npy.h"
 
 namespace platen {
