@@ -39,8 +39,12 @@ std::string ListItem(const std::string& text, bool number_is_text) {
 
 // Text as it is, whatever is in it. `language` may be empty.
 std::string Fenced(const std::string& text, const char* language) {
-  std::string fence = "```";
-  while (text.find(fence) != std::string::npos) fence += '`';
+  size_t longest = 2, run = 0;  // of backticks
+  for (const char c : text) {
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  const std::string fence(longest + 1, '`');
   return fence + language + "\n" + text + "\n" + fence;
 }
 

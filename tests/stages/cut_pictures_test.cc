@@ -35,7 +35,7 @@ Image Read(const std::string& png) {
 TEST(Pictures, HaveThePagesOwnPixels) {
   for (const bool coloured : {true, false}) {
     const Image page = Page(coloured);
-    const auto pictures = CutPictures(page, With({{RegionKind::kFigure, {10.2F, 5, 20, 11.5F}}}));
+    const auto pictures = CutPictures(page, With({{RegionKind::kFigure, {10.2F, 5, 19.2F, 11.5F}}}));
     ASSERT_EQ(pictures.size(), 1U);
     const Image back = Read(pictures[0].png);
     ASSERT_EQ(back.width, 10);

@@ -99,6 +99,51 @@ TEST(Latex, FaultsAreNamed) {
   for (const auto& [latex, fault] : cases) EXPECT_EQ(FaultOfLatex(latex), fault) << latex;
 }
 
+// Whatever a model writes, there is an answer.
+TEST(Markup, AnythingMayBeGiven) {
+  const std::vector<std::string> pieces = {"<",
+                                           ">",
+                                           "/",
+                                           "=",
+                                           "\"",
+                                           "'",
+                                           "table",
+                                           "tr",
+                                           "td",
+                                           " ",
+                                           "rowspan=",
+                                           "9999999999",
+                                           "<!--",
+                                           "-->",
+                                           "<table>",
+                                           "<tr>",
+                                           "<td colspan=3>",
+                                           "</td>",
+                                           "</tr>",
+                                           "</table>",
+                                           "\\",
+                                           "{",
+                                           "}",
+                                           "\\left",
+                                           "\\right",
+                                           "\\begin{a}",
+                                           "\\end{a}",
+                                           "$",
+                                           std::string(1, '\0'),
+                                           "\xFF"};
+  std::mt19937 random(20261125);
+  for (int round = 0; round < 3000; ++round) {
+    std::string text;
+    for (size_t i = 0, count = random() % 30; i < count; ++i) {
+      text += pieces[random() % pieces.size()];
+    }
+    EXPECT_NO_THROW(FaultOfTableHtml(text)) << text;
+    const std::string_view bare = BareFormula(text);
+    EXPECT_NO_THROW(FaultOfLatex(bare)) << text;
+    EXPECT_NE(text.find(bare), std::string::npos);
+  }
+}
+
 // A formula that is put together from whole parts is balanced; with any one of its brackets left
 // out it is not.
 TEST(Latex, EveryBracketCounts) {

@@ -93,11 +93,12 @@ TEST(Code, KeepsItsIndentation) {
   EXPECT_EQ(page.regions[2].kind, RegionKind::kText);
 }
 
-// A page that is turned by half a degree.
+// A page that is turned by eleven degrees.
 TEST(Code, SkewDoesNotCount) {
   RegionResult region = Monospaced(Program(), 150);
   for (LineResult& line : region.lines) {
-    for (ResultPoint& p : line.quad) p = {p.x - 0.05 * p.y, p.y + 0.05 * p.x};
+    for (ResultPoint& p : line.quad) p = {p.x - 0.2 * p.y, p.y + 0.2 * p.x};
+    line.box.x0 = line.quad[3].x;
   }
   PageResult page = Page({region});
   AssignKinds(page);

@@ -73,7 +73,7 @@ TEST(Kinds, TextUnderANumberedHeadingIsNoPartOfIt) {
   RegionResult section =
       Text({"2. Method", "It was the best of times, it was", "the worst."}, {.y = 150});
   section.lines[0].x_height = 11;
-  section.lines[0].weight = 0.37;
+  section.lines[0].weight = 0.35;
   section.lines[0].box.x1 = 200;
   section.lines[1].box.x0 += 25;
   EXPECT_EQ(KindsOf(Page({Body(20), section, Body(400)})), (Kinds{kText, kHeading, kText, kText}))

@@ -61,6 +61,9 @@ TEST(RunningRow, AScrapAtTheEdgeIsANumber) {
             (Kinds{kHeader, kPageNumber}));
   EXPECT_EQ(Assigned({Line("A JOURNEY", 250, 50, 200), Line("ky", 460, 52, 30)}, {}),
             (Kinds{kText, kText}))
+      << "in the middle";
+  EXPECT_EQ(Assigned({Line("A JOURNEY", 460, 50, 200), Line("ky", 670, 52, 30)}, {}),
+            (Kinds{kText, kText}))
       << "beside the words";
   EXPECT_EQ(Assigned({Line("ky", 670, 52, 30)}, {}), Kinds{kText}) << "alone";
 }
