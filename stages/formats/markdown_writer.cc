@@ -89,8 +89,7 @@ std::string MarkdownWriter::Page(const PageResult& page) {
     context.number_is_text = WouldBeCountedOtherwise(above, region);
     const bool item = IsOf(RegionKind::kListItem, &region) && !context.number_is_text;
     std::string next_block = MarkdownBlock(page, region, words, context);
-    const bool texts = IsOf(RegionKind::kText, above) && IsOf(RegionKind::kText, &region);
-    if (texts && BreaksWord(block, next_block)) {  // at the end of a column
+    if (above != nullptr && GoesOnIn(*above, region)) {
       out.resize(out.size() - block.size());
       next_block = JoinLines(block, next_block, words);
     } else if (i > 0) {

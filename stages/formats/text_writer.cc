@@ -1,6 +1,7 @@
 #include "stages/formats/text_writer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "model/support/utf8.h"
 #include "stages/formats/reflow.h"
@@ -31,16 +32,22 @@ std::string TextWriter::Begin(const DocumentInfo&) {
 std::string TextWriter::Page(const PageResult& page) {
   std::string out = first_page_ ? "" : "\f";
   first_page_ = false;
-  bool first_region = true;
   const PageWords words(page);
+  const RegionResult* above = nullptr;
+  std::string text;  // of the region above
   for (const RegionResult& region : page.regions) {
     if (region.text.empty()) continue;
-    if (!first_region) out += '\n';
-    first_region = false;
-    std::string text = ToValidUtf8(options_.reflow ? Reflowed(page, region, words) : region.text);
-    std::replace(text.begin(), text.end(), '\f', ' ');
-    out += text;
-    out += '\n';
+    std::string next = ToValidUtf8(options_.reflow ? Reflowed(page, region, words) : region.text);
+    std::replace(next.begin(), next.end(), '\f', ' ');
+    if (options_.reflow && above != nullptr && GoesOnIn(*above, region)) {
+      out.resize(out.size() - text.size() - 1);
+      next = JoinLines(text, next, words);
+    } else if (above != nullptr) {
+      out += '\n';
+    }
+    above = &region;
+    text = std::move(next);
+    out += text + '\n';
   }
   return out;
 }

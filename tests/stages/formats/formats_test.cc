@@ -82,6 +82,10 @@ TEST(TextWriterTest, ReflowJoinsTheLinesOfAParagraph) {
   page.regions[1].kind = RegionKind::kCode;
   page.regions[1].text = "if x:\n  y";
   EXPECT_EQ(Reflowed(page), "It was the best of reports.\n\nif x:\n  y\n");
+  PageResult column = page;
+  column.regions[1] = MakeRegion({MakeLine("pers of the house.", 10)});
+  column.regions[0] = MakeRegion({MakeLine("It was the best of pa-", 10)});
+  EXPECT_EQ(Reflowed(column), "It was the best of papers of the house.\n") << "over columns";
   page.regions[0].lines.clear();  // read as a whole
   EXPECT_EQ(Reflowed(page).substr(0, 30), "It was the best of re-\nports.\n");
 }

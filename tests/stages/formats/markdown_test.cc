@@ -174,6 +174,20 @@ TEST(Markdown, AWordThatTwoTextsShareJoinsThem) {
       "the committee *\n\nA well-known -\n\nend-\n\nof it\n\nThe\n\n");
 }
 
+TEST(Markdown, ASentenceThatTwoTextsShareJoinsThem) {
+  const std::string line = "The committee expects the terms of";
+  const auto joined = [](const std::string& above, const std::string& below) {
+    return Markdown({Region(RegionKind::kText, {above}), Region(RegionKind::kText, {below})}) ==
+           above + " " + below + "\n\n";
+  };
+  EXPECT_TRUE(joined(line, "delivery"));
+  EXPECT_TRUE(joined(line + ",", "and"));
+  EXPECT_FALSE(joined(line + ".", "delivery"));
+  EXPECT_FALSE(joined(line + ":", "delivery"));
+  EXPECT_FALSE(joined(line, "Delivery"));
+  EXPECT_FALSE(joined("and", "delivery")) << "a line of a title page";
+}
+
 TEST(Markdown, APictureIsShownWhereItStands) {
   RegionResult figure = Whole(RegionKind::kFigure, TextSyntax::kPlain, "");
   EXPECT_EQ(Markdown({figure}), "");
