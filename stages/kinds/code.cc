@@ -15,9 +15,10 @@ namespace {
 
 constexpr size_t kMostLines = 100;  // that a pitch is measured on
 constexpr size_t kFewestCharacters = 4;
-constexpr size_t kFewestApart = 3;  // characters, of two lines that are compared
-constexpr double kFits = 0.4;       // of the advance
-constexpr double kMostFit = 0.75;   // share of the lines
+constexpr size_t kFewestApart = 3;      // characters, of two lines that are compared
+constexpr double kFits = 0.4;           // of the advance
+constexpr double kMostFit = 0.75;       // share of the lines
+constexpr double kNeighboursFit = 0.6;  // of a region beside code
 // The advance in x-heights: 1.1 to 1.25 in common faces.
 constexpr double kLeastAdvance = 0.85;
 constexpr double kMostAdvance = 1.8;
@@ -47,10 +48,10 @@ bool Fits(const LineResult& line, const Pitch& pitch) {
   return std::abs(LengthOf(line) - wanted) < kFits * pitch.advance;
 }
 
-bool MostFit(std::span<const LineResult> lines, const Pitch& pitch) {
+bool MostFit(std::span<const LineResult> lines, const Pitch& pitch, double share = kMostFit) {
   const auto fitting = std::count_if(lines.begin(), lines.end(),
                                      [&](const auto& line) { return Fits(line, pitch); });
-  return static_cast<double>(fitting) >= kMostFit * static_cast<double>(lines.size());
+  return static_cast<double>(fitting) >= share * static_cast<double>(lines.size());
 }
 
 double SizeOf(const RegionResult& region) {
@@ -124,7 +125,8 @@ bool BelongsTo(const Code& code, const RegionResult& other) {
   }
   const LineResult& longest = LongestOf(code.region);
   const double column = (StartOf(first, longest) - StartOf(last, longest)) / code.pitch.advance;
-  return std::abs(column - std::round(column)) < kFits / 2 && MostFit(other.lines, code.pitch);
+  return std::abs(column - std::round(column)) < kFits / 2 &&
+         MostFit(other.lines, code.pitch, kNeighboursFit);
 }
 
 // The lines with the spaces and empty lines that the page shows.

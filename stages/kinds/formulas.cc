@@ -4,7 +4,11 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <iterator>
+#include <set>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "stages/kinds/split_regions.h"
 
@@ -87,13 +91,42 @@ Column ColumnAround(const PageResult& page, const RegionResult& region, double r
   return column;
 }
 
-bool IsFormula(const PageResult& page, const RegionResult& region, double size) {
-  if (!IsPlainText(region) || region.lines.size() > kMostLines) return false;
-  if (!ReadsAsFormula(region.text)) return false;
-  const Column column = ColumnAround(page, region, kReach * size);
-  const double before = region.box.x0 - column.left, after = column.right - region.box.x1;
+// Whether a box stands in the middle of its column, away from both edges.
+bool IsInTheMiddle(const ResultBox& box, const Column& column, double size) {
+  const double before = box.x0 - column.left, after = column.right - box.x1;
   return std::min(before, after) >= kLeastIndent * size &&
          std::abs(before - after) <= kOffCentre * (column.right - column.left);
+}
+
+bool IsFormula(const PageResult& page, const RegionResult& region, double size) {
+  if (!IsPlainText(region) || region.lines.size() > kMostLines) return false;
+  return ReadsAsFormula(region.text) &&
+         IsInTheMiddle(region.box, ColumnAround(page, region, kReach * size), size);
+}
+
+// Lines of a paragraph that are formulas become regions of their own.
+void SplitAtFormulas(PageResult& page) {
+  std::vector<RegionResult> regions;
+  for (RegionResult& region : page.regions) {
+    const Column column = {region.box.x0, region.box.x1};
+    std::set<size_t> starts = {0};
+    for (size_t i = 0; IsPlainText(region) && i < region.lines.size(); ++i) {
+      const LineResult& line = region.lines[i];
+      if (!ReadsAsFormula(line.text) || !IsInTheMiddle(line.box, column, page.x_height)) continue;
+      starts.insert({i, i + 1});
+    }
+    starts.erase(region.lines.size());
+    if (starts.size() < 2) {
+      regions.push_back(std::move(region));
+      continue;
+    }
+    for (auto start = starts.begin(); start != starts.end(); ++start) {
+      const auto next = std::next(start);
+      const size_t end = next == starts.end() ? region.lines.size() : *next;
+      regions.push_back(PartOf(region, *start, end));
+    }
+  }
+  page.regions = std::move(regions);
 }
 
 // The number of a formula: beside it, further right.
@@ -107,6 +140,7 @@ bool IsNumberOf(const RegionResult& formula, const RegionResult& region) {
 }  // namespace
 
 void AssignFormulas(PageResult& page) {
+  SplitAtFormulas(page);
   for (size_t i = 0; i < page.regions.size(); ++i) {
     RegionResult& region = page.regions[i];
     if (!IsFormula(page, region, page.x_height)) continue;

@@ -70,6 +70,22 @@ TEST(Formulas, AreAGuess) {
   EXPECT_EQ(page.regions[0].score, 1);
 }
 
+TEST(Formulas, ThatTheLayoutLeftInAParagraphArePartedFromIt) {
+  RegionResult region =
+      Text({"The committee expects the terms", "E = mc2", "of delivery by post."}, {.y = 100});
+  region.lines[1].box.x0 = 330;
+  region.lines[1].box.x1 = 470;
+  PageResult page = Page({region});
+  AssignFormulas(page);
+  ASSERT_EQ(page.regions.size(), 3U);
+  EXPECT_EQ(page.regions[0].text, "The committee expects the terms");
+  EXPECT_EQ(page.regions[1].text, "E = mc2");
+  EXPECT_EQ(page.regions[2].kind, kText);
+  page = Page({Text({"The committee expects the terms", "E = mc2"}, {.y = 100})});
+  AssignFormulas(page);
+  EXPECT_EQ(page.regions.size(), 1U) << "not set in";
+}
+
 TEST(Formulas, NeedTextThatShowsTheColumn) {
   PageResult page = Page({Centred("E = mc2")});
   AssignFormulas(page);
