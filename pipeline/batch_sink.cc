@@ -1,6 +1,8 @@
 #include "pipeline/batch_sink.h"
 
 #include <algorithm>
+#include <cctype>
+#include <string_view>
 
 #include "model/support/display_text.h"
 #include "model/support/error.h"
@@ -34,6 +36,21 @@ std::string LostParts(const PageResult& page) {
   return lost(regions_lost, static_cast<int>(page.regions.size()), "regions", region_reason);
 }
 
+// Bytes that a URL cannot have are written as "%20".
+std::string UrlOf(const std::string& path) {
+  constexpr std::string_view kPlain = "-._~/", kDigits = "0123456789ABCDEF";
+  std::string url;
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80 && (std::isalnum(byte) != 0 || kPlain.find(c) != std::string_view::npos)) {
+      url += c;
+    } else {
+      url += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+    }
+  }
+  return url;
+}
+
 constexpr char kKeptEarlier[] = "; the outputs of an earlier run were kept";
 
 // Why a page is not complete.
@@ -64,11 +81,35 @@ void BatchSink::Write(PageSlot& page) {
   const StageSpan span(telemetry_, Stage::kWrite, -1,
                        DisplayName(document.name) + " p" + std::to_string(page.job.page));
   if (page.job.page > 0) {
+    WritePictures(document, page);
     KeepPage(document, page.result);
     if (observers_.decoding) observers_.decoding(document.input, page);
   }
   if (page.job.last_of_document) FinishDocument(document);
   counters_.Report();
+}
+
+// Before the page counts as finished: what names a picture can show it. One that cannot have its
+// name leaves an error at its region.
+void BatchSink::WritePictures(const BatchDocument& document, PageSlot& page) const {
+  if (page.pictures.empty()) return;
+  const std::string folder = options_.images + "/" + document.input.output;
+  std::string failure;
+  try {
+    const Folder to = ledger_.root().Below(folder, Folder::Missing::kCreate);
+    for (const Picture& picture : page.pictures) {
+      WriteFileAtomically(to, page.geometry.images.at(picture.region), picture.png,
+                          ledger_.temporary());
+    }
+  } catch (const Error& e) {
+    if (e.kind() == ErrorKind::kEnvironment) throw;
+    failure = e.what();
+  }
+  for (RegionResult& region : page.result.regions) {
+    if (region.image.empty()) continue;
+    region.image = failure.empty() ? UrlOf(folder + "/" + region.image) : "";
+    if (!failure.empty()) region.error = "its picture cannot be written: " + failure;
+  }
 }
 
 void BatchSink::KeepPage(BatchDocument& document, const PageResult& page) {
@@ -141,9 +182,10 @@ void BatchSink::WriteOutputs(BatchDocument& document, FinishedDocument& finished
         return document.finished_pages->Read(finished.pages[static_cast<size_t>(index)]);
       }};
   if (!document.error.empty()) pages = {1, [&](int) { return PageOfFailure(document.error); }};
-  finished.outputs = WriteDocument(
-      ledger_.root(), document.input.output, ledger_.identity().formats,
-      {DisplayName(document.input.output), options_.settings}, pages, ledger_.temporary());
+  finished.outputs =
+      WriteDocument(ledger_.root(), document.input.output, ledger_.identity().formats,
+                    {DisplayName(document.input.output), options_.settings}, pages,
+                    ledger_.temporary(), options_.render);
   ledger_.RecordDocument(document.key, document.input, finished.pages, document.num_pages,
                          finished.failed, finished.outputs);
   // Failed pages are tried again by the next run, and the others taken from here; so are these

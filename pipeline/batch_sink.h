@@ -34,7 +34,9 @@ struct SinkObservers {
 };
 
 struct SinkOptions {
-  std::vector<std::pair<std::string, std::string>> settings;  // shown in the outputs
+  RenderOptions render;
+  std::string images;  // folder of pictures, below the output folder; empty: none are written
+  std::vector<DocumentSetting> settings;  // shown in the outputs
 };
 
 // For the pages of a BatchSource.
@@ -55,6 +57,7 @@ class BatchSink : public PageSink {
   const FailureLog& failures() const { return failures_; }
 
  private:
+  void WritePictures(const BatchDocument& document, PageSlot& page) const;
   void KeepPage(BatchDocument& document, const PageResult& page);
   void FinishDocument(BatchDocument& document);
   bool WouldLosePages(const BatchDocument& document) const;

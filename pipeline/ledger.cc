@@ -109,6 +109,7 @@ DocumentRecord RecordFrom(const Json& json) {
     record.pages = Merged(ParsePageRanges(list));
   }
   record.output_bytes = json.at("outputs").get<std::map<std::string, int64_t>>();
+  record.rendering = json.value("rendering", std::string());
   return record;
 }
 
@@ -237,6 +238,7 @@ bool Ledger::IsFinished(const std::string& key, const InputDocument& input,
                         const std::vector<PageRange>& chosen) const {
   const DocumentRecord* record = Find(key);
   if (record == nullptr || record->failed > 0) return false;
+  if (record->rendering != identity_.rendering) return false;
   const std::vector<int> wanted = SelectPages(chosen, record->of_pages);
   if (wanted.empty()) return false;
   const auto held = [&](int page) { return Holds(record->pages, page); };
@@ -294,17 +296,17 @@ void Ledger::RecordDocument(const std::string& key, const InputDocument& input,
                             const std::vector<WrittenFile>& outputs) {
   Json sizes = Json::object();
   for (size_t i = 0; i < outputs.size(); ++i) sizes[identity_.formats[i]] = outputs[i].bytes;
-  AppendLine(Json{
-      {"record", "document"},
-      {"key", key},
-      {"name", DisplayName(input.shown_name())},
-      {"output", DisplayName(input.output)},
-      {"pages", pages.size()},
-      {"page_list", FormatPageRanges(pages)},
-      {"of", of_pages},
-      {"failed", failed},
-      {"outputs",
-       sizes}}.dump());
+  Json record = {{"record", "document"},
+                 {"key", key},
+                 {"name", DisplayName(input.shown_name())},
+                 {"output", DisplayName(input.output)},
+                 {"pages", pages.size()},
+                 {"page_list", FormatPageRanges(pages)},
+                 {"of", of_pages},
+                 {"failed", failed},
+                 {"outputs", sizes}};
+  if (!identity_.rendering.empty()) record["rendering"] = identity_.rendering;
+  AppendLine(record.dump());
   if (::fdatasync(ledger_.get()) != 0 && errno != EINVAL) {
     const int code = errno;
     OnOwnFolder([&] { ThrowFileError(state_.PathOf(kLedgerName), "sync", code); });

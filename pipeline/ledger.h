@@ -30,6 +30,7 @@ namespace platen {
 struct ResultIdentity {
   std::string fingerprint;  // of the model, the version and every option that changes results
   std::vector<std::string> formats;  // outputs that must be there
+  std::string rendering = {};        // how they show what was read; empty: as usual
 };
 
 // What was written of a document.
@@ -39,6 +40,7 @@ struct DocumentRecord {
   int of_pages = 0;                             // in the document
   int failed = 0;                               // of the pages in the outputs
   std::map<std::string, int64_t> output_bytes;  // by format
+  std::string rendering;                        // of the outputs
 
   bool whole() const { return failed == 0 && num_pages == of_pages; }
 };
@@ -62,7 +64,7 @@ class Ledger {
   const DocumentRecord* Find(const std::string& key) const;
 
   // All chosen pages read (all of the document if `chosen` is empty), and all outputs there as they
-  // were written.
+  // were written and as this run would show them.
   bool IsFinished(const std::string& key, const InputDocument& input,
                   const std::vector<PageRange>& chosen) const;
 

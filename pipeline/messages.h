@@ -10,6 +10,7 @@
 
 #include "pipeline/recognizer.h"
 #include "stages/assemble.h"
+#include "stages/cut_pictures.h"
 #include "stages/readers/document_reader.h"
 
 namespace platen {
@@ -79,10 +80,11 @@ struct PageDecoding {
 struct PageSlot {
   int index = 0;  // which slot it is, for the trace
   PageJob job;
-  std::string error;      // not empty: the page failed, later stages pass it on
-  int64_t pixels = 0;     // what the image will take, from measure on; see pixel_gate.h
-  Image image;            // from decode_image to preprocess
-  PageGeometry geometry;  // from layout on
+  std::string error;              // not empty: the page failed, later stages pass it on
+  int64_t pixels = 0;             // what the image will take, from measure on; see pixel_gate.h
+  Image image;                    // from decode_image to preprocess
+  PageGeometry geometry;          // from layout on
+  std::vector<Picture> pictures;  // from preprocess on, if the document asks for them
   std::vector<std::string> warnings;
   std::vector<PageCrop> crops;  // from preprocess on
   size_t open_crops = 0;        // crops the decode stage has not closed yet

@@ -95,6 +95,7 @@ void PageStages::Preprocess(PageSlot& page) {
   page.error = Attempt([&] {
     std::vector<Crop> crops =
         tools_.crop(page.image, page.geometry.layout, reading_, page.job.document->read);
+    CutOut(page);
     page.image = Image();
     page.crops.resize(crops.size());
     for (size_t i = 0; i < crops.size(); ++i) Prepare(page, crops[i], page.crops[i]);
@@ -102,6 +103,16 @@ void PageStages::Preprocess(PageSlot& page) {
   if (!page.error.empty()) page.crops.clear();
   page.image = Image();
   page.open_crops = page.crops.size();
+}
+
+void PageStages::CutOut(PageSlot& page) {
+  if (!page.job.document->read.pictures) return;
+  page.pictures = CutPictures(page.image, page.geometry.layout);
+  int number = 0;
+  for (const Picture& picture : page.pictures) {
+    page.geometry.images[picture.region] =
+        "p" + std::to_string(page.job.page) + "-" + std::to_string(++number) + ".png";
+  }
 }
 
 void PageStages::Prepare(PageSlot& page, Crop& crop, PageCrop& prepared) const {

@@ -41,6 +41,7 @@ class PageStages {
   void Assemble(PageSlot& page);
 
  private:
+  static void CutOut(PageSlot& page);
   void Prepare(PageSlot& page, Crop& crop, PageCrop& prepared) const;
   CropReading ReadingOf(PageCrop& crop) const;
 

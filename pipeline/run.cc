@@ -51,7 +51,8 @@ RunReport Run(const RunOptions& options, const RunTools& tools, Ledger& ledger,
   ProgressCounters counters(tools.observer);
   BatchSource source(std::move(documents), options.source, ledger, tools.open, tools.interrupted,
                      counters);
-  BatchSink sink(SinkOptions{options.settings}, ledger, counters, telemetry, tools.sink_observers);
+  BatchSink sink(SinkOptions{options.render, options.images, options.settings}, ledger, counters,
+                 telemetry, tools.sink_observers);
 
   RunPages(options.pipeline, tools.page, tools.recognizer, telemetry, counters, source, sink);
   sink.Finish();

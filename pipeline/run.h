@@ -18,7 +18,9 @@
 namespace platen {
 
 struct RunOptions {
-  std::vector<std::pair<std::string, std::string>> settings;  // shown at the head of outputs
+  RenderOptions render;
+  std::string images;  // folder of pictures, below the output folder; empty: none
+  std::vector<DocumentSetting> settings;  // shown at the head of outputs
   std::string version;
   std::string model_id;
   SourceOptions source;

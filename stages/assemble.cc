@@ -8,7 +8,8 @@
 
 #include "stages/formats/table_text.h"
 #include "stages/join_results.h"
-#include "stages/kinds.h"
+#include "stages/kinds/page_kinds.h"
+#include "stages/reading_notes.h"
 #include "stages/words.h"
 
 namespace platen {
@@ -191,9 +192,14 @@ void AddWhole(const CropReading& reading, RegionResult& region) {
 }
 
 // What the layout says of the region; `origin` nullptr: a crop that is none of the layout's.
-RegionResult NewRegion(const LayoutRegion* origin, const ReadingConfig& reading) {
+RegionResult NewRegion(const LayoutRegion* origin, const PageGeometry& geometry,
+                       const ReadingConfig& reading) {
   RegionResult region;
   if (origin == nullptr) return region;
+  const auto index = static_cast<int>(origin - geometry.layout.regions.data());
+  if (const auto image = geometry.images.find(index); image != geometry.images.end()) {
+    region.image = image->second;
+  }
   region.kind = origin->kind;
   region.syntax = reading.Of(origin->kind).syntax;
   region.quad = ToResult(origin->quad);
@@ -219,7 +225,7 @@ PageResult AssemblePage(const PageGeometry& geometry, const std::vector<CropRead
   const auto add_unread = [&](int end) {
     for (; next_region < end; ++next_region) {
       const LayoutRegion& region = geometry.layout.regions[static_cast<size_t>(next_region)];
-      if (!region.read) page.regions.push_back(NewRegion(&region, reading));
+      if (!region.read) page.regions.push_back(NewRegion(&region, geometry, reading));
     }
   };
   for (std::span<const CropReading> rest = readings; !rest.empty();) {
@@ -228,7 +234,7 @@ PageResult AssemblePage(const PageGeometry& geometry, const std::vector<CropRead
     size_t count = 1;
     while (count < rest.size() && rest[count].origin.region == first.origin.region) ++count;
     if (origin != nullptr) add_unread(first.origin.region);
-    RegionResult region = NewRegion(origin, reading);
+    RegionResult region = NewRegion(origin, geometry, reading);
     if (first.origin.line == CropOrigin::kWholeRegion) {
       AddWhole(first, region);
     } else {
@@ -239,6 +245,7 @@ PageResult AssemblePage(const PageGeometry& geometry, const std::vector<CropRead
   }
   add_unread(static_cast<int>(geometry.layout.regions.size()));
   AssignKinds(page);
+  AddReadingNotes(reading, page);
   return page;
 }
 

@@ -1,6 +1,7 @@
 // From what was recognised on each crop to the result of the page.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,8 @@ struct PageGeometry {
   double dpi_x = 0;  // along the width of the upright page; 0: not known
   double dpi_y = 0;
   PageLayout layout;
-  bool has_ink = false;  // text was found, or the page is not blank
+  bool has_ink = false;               // text was found, or the page is not blank
+  std::map<int, std::string> images;  // files of pictures, by the layout's regions
 };
 
 // Joins the pieces of cut lines by a space, lines of a region by line breaks, and regions to a

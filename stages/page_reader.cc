@@ -63,7 +63,7 @@ std::string PageReader::TextOf(PageLayout layout, const std::vector<CropOutcome>
     reading.origin = crop.origin;
     reading.error = crop.error;
     if (crop.sequence) {
-      reading.text = model_.tokenizer().Decode(crop.sequence->result.tokens, true);
+      reading.text = DecodeTokens(model_.tokenizer(), crop.sequence->result.tokens).text;
     }
     readings.push_back(std::move(reading));
   }

@@ -11,6 +11,7 @@
 #include "model/support/atomic_file.h"
 #include "model/support/folder.h"
 #include "stages/formats/page_result.h"
+#include "stages/formats/render_options.h"
 
 namespace platen {
 
@@ -26,13 +27,14 @@ struct DocumentPages {
   std::function<PageResult(int index)> page;
 };
 
+// URLs of pictures in the pages are from `root`, in the files from their own folder.
 // Writes `stem`.FORMAT below `root` for every format, creating folders as needed; the memory of one
 // page is enough for any document. Throws as AtomicFile does; files committed before the error stay
 // and are replaced on a re-run.
 std::vector<WrittenFile> WriteDocument(const Folder& root, const std::string& stem,
                                        const std::vector<std::string>& formats,
                                        const DocumentInfo& info, const DocumentPages& pages,
-                                       const Folder& temporary);
+                                       const Folder& temporary, const RenderOptions& render = {});
 
 // Writes a small file in one go, atomically.
 void WriteFileAtomically(const Folder& folder, const std::string& name, std::string_view bytes,

@@ -118,6 +118,7 @@ void ReadKind(const JsonObject& entry, std::string_view image_placeholder, KindR
   if (entry.Has("prompt")) {
     out.prompt = ReadPrompt(entry, "prompt", image_placeholder);
     out.read = true;
+    out.read_as_text = false;
   }
   if (entry.Has("read")) out.read = entry.Bool("read");
   if (out.read && out.prompt.empty()) entry.Fail("read", "needs a prompt");
@@ -197,6 +198,7 @@ void SetStandardKinds(ReadingConfig& config) {
     const std::optional<std::string> task = TaskOf(kind);
     reading.read = task.has_value();
     const std::string of = task && trained(*task) ? *task : "text";
+    reading.read_as_text = task && of != *task;
     if (reading.read) reading.prompt = config.prompts.at(of);
     if (of == "text") continue;
     reading.granularity = Granularity::kBlock;

@@ -32,7 +32,8 @@ struct KindDecoding {
 
 // How the regions of one kind are read.
 struct KindReading {
-  bool read = true;  // false: the region is kept in the results, without text
+  bool read = true;           // false: the region is kept in the results, without text
+  bool read_as_text = false;  // the model was not trained on this kind's own task
   std::string prompt;
   std::optional<Granularity> granularity;  // kLine or kBlock; nothing: the model's
   int max_new_tokens = 0;                  // of one crop; 0: derived from the crop's size

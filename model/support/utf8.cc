@@ -54,6 +54,16 @@ size_t WellFormedLength(std::string_view text) {
   return part.complete ? part.length : 0;
 }
 
+size_t UnfinishedLength(std::string_view bytes) {
+  for (size_t length = 1; length <= std::min<size_t>(bytes.size(), 3); ++length) {
+    const std::string_view end = bytes.substr(bytes.size() - length);
+    if (ClassifyLead(static_cast<uint8_t>(end[0])).length <= length) continue;
+    const Subpart part = ReadSubpart(end);
+    if (!part.complete && part.length == length) return length;
+  }
+  return 0;
+}
+
 std::string ToValidUtf8(std::string_view bytes) {
   std::string out;
   out.reserve(bytes.size());

@@ -22,6 +22,9 @@ size_t WellFormedLength(std::string_view text);
 // three.
 std::string ToValidUtf8(std::string_view bytes);
 
+// Bytes at the end of `bytes` that begin a character and do not finish it: 0 to 3.
+size_t UnfinishedLength(std::string_view bytes);
+
 // Characters (code points) of `bytes`, what is ill-formed replaced as ToValidUtf8 does.
 std::vector<uint32_t> CodePoints(std::string_view bytes);
 

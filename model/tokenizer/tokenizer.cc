@@ -82,7 +82,7 @@ DecodedText DecodeTokens(const Tokenizer& tokenizer, std::span<const TokenId> id
     out.text += decoder.Append(id);
     out.token_ends.push_back(static_cast<int>(out.text.size()));
   }
-  out.text += decoder.Finish();
+  out.text += decoder.FinishWhole();
   if (!out.token_ends.empty()) out.token_ends.back() = static_cast<int>(out.text.size());
   return out;
 }
@@ -90,6 +90,11 @@ DecodedText DecodeTokens(const Tokenizer& tokenizer, std::span<const TokenId> id
 std::string IncrementalDecoder::Append(TokenId id) {
   pending_ += tokenizer_.Bytes(id, skip_special_);
   return EndsWithWholeCharacter(pending_) ? Finish() : std::string();
+}
+
+std::string IncrementalDecoder::FinishWhole() {
+  pending_.resize(pending_.size() - UnfinishedLength(pending_));
+  return Finish();
 }
 
 std::string IncrementalDecoder::Finish() {

@@ -53,7 +53,8 @@ class Tokenizer {
 };
 
 // The text of generated tokens, without special tokens, and where each token's text ends in it. A
-// token that ends within a character ends where that character begins.
+// token that ends within a character ends where that character begins. A character that the last
+// tokens begin and do not finish, as at a limit of tokens, is left out.
 struct DecodedText {
   std::string text;
   std::vector<int> token_ends;
@@ -68,6 +69,8 @@ class IncrementalDecoder {
       : tokenizer_(tokenizer), skip_special_(skip_special) {}
   std::string Append(TokenId id);
   std::string Finish();
+  // The rest without a character that was begun and not finished.
+  std::string FinishWhole();
 
  private:
   const Tokenizer& tokenizer_;

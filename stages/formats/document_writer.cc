@@ -12,9 +12,10 @@ const std::vector<std::string>& KnownFormats() {
   return formats;
 }
 
-std::unique_ptr<DocumentWriter> MakeDocumentWriter(const std::string& format) {
-  if (format == "txt") return std::make_unique<TextWriter>();
-  if (format == "md") return std::make_unique<MarkdownWriter>();
+std::unique_ptr<DocumentWriter> MakeDocumentWriter(const std::string& format,
+                                                   const RenderOptions& options) {
+  if (format == "txt") return std::make_unique<TextWriter>(options);
+  if (format == "md") return std::make_unique<MarkdownWriter>(options);
   if (format == "json") return std::make_unique<JsonWriter>();
   throw Error(ErrorKind::kUsage, {"", "format"},
               "unknown output format \"" + format + "\"; known: txt, md, json");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "stages/formats/page_result.h"
+#include "stages/formats/render_options.h"
 
 namespace platen {
 
@@ -23,6 +24,7 @@ class DocumentWriter {
 const std::vector<std::string>& KnownFormats();
 
 // Throws Error(kUsage) for an unknown format.
-std::unique_ptr<DocumentWriter> MakeDocumentWriter(const std::string& format);
+std::unique_ptr<DocumentWriter> MakeDocumentWriter(const std::string& format,
+                                                   const RenderOptions& options = {});
 
 }  // namespace platen

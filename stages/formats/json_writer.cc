@@ -12,10 +12,10 @@ std::string JsonWriter::Begin(const DocumentInfo& info) {
   std::string out =
       "{\n \"schema\": 2,\n \"source\": " + Json(info.source).dump() + ",\n \"settings\": {";
   bool first = true;
-  for (const auto& [key, value] : info.settings) {
+  for (const auto& [name, value, is_literal] : info.settings) {
     out += first ? "\n" : ",\n";
     first = false;
-    out += "  " + Json(key).dump() + ": " + Json(value).dump();
+    out += "  " + Json(name).dump() + ": " + (is_literal ? value : Json(value).dump());
   }
   return out + "\n },\n \"pages\": [\n";
 }

@@ -10,8 +10,15 @@ namespace platen {
 // backslashes only where they would not.
 std::string EscapeMarkdownLine(std::string_view line);
 
-// The same within a line: nothing is done to what matters at its start only.
-std::string EscapeMarkdownSpan(std::string_view text);
+// The same for the text of a heading: nothing is done to what matters at the start of a line only.
+std::string EscapeMarkdownHeading(std::string_view text);
+
+// The same for a cell of a pipe table.
+std::string EscapeMarkdownCell(std::string_view text);
+
+// `text` with runs of more than three points, middle dots or low lines cut to three: leaders of
+// tables of contents, blanks of forms.
+std::string ShortenRuns(std::string_view text);
 
 // For the text of HTML elements.
 std::string EscapeHtml(std::string_view text);

@@ -104,7 +104,9 @@ Json ToJson(const LineResult& line, Detail detail) {
   json["box"] = ToJson(line.box);
   AddReading(json, line);
   if (detail == Detail::kDocument) {
-    if (!line.words.empty()) json["words"] = WordsOf(line);
+    if (line.words.empty()) return json;
+    json["word_boxes"] = "estimated";
+    json["words"] = WordsOf(line);
     return json;
   }
   json["baseline"] = ToJson(line.baseline);
@@ -140,6 +142,7 @@ Json ToJson(const RegionResult& region, Detail detail) {
   AddReading(json, region);
   json["syntax"] = SyntaxName(region.syntax);
   json["score"] = Probability(region.score);
+  if (!region.image.empty()) json["image"] = ToValidUtf8(region.image);
   if (detail == Detail::kKept) {
     json["quad"] = ToJson(region.quad);
     json["token_probabilities"] = ToJson(region.tokens);
@@ -163,7 +166,11 @@ Json ToJson(const PageResult& page, Detail detail) {
   if (!page.warnings.empty()) json["warnings"] = ToJson(page.warnings);
   if (!page.doubts.empty()) json["doubts"] = ToJson(page.doubts);
   json["regions"] = Json::array();
-  for (const RegionResult& region : page.regions) json["regions"].push_back(ToJson(region, detail));
+  for (const RegionResult& region : page.regions) {
+    Json item = ToJson(region, detail);
+    if (detail == Detail::kDocument) item["reading_index"] = json["regions"].size();
+    json["regions"].push_back(std::move(item));
+  }
   return json;
 }
 
@@ -330,6 +337,7 @@ RegionResult RegionFrom(const Json& json) {
   if (json.contains("syntax")) region.syntax = SyntaxFrom(json["syntax"]);
   if (json.contains("quad")) ReadPoints(json["quad"], region.quad);
   if (json.contains("score")) region.score = json["score"].get<double>();
+  region.image = json.value("image", std::string());
   ReadTokens(json, region);
   for (const Json& line : json.at("lines")) region.lines.push_back(LineFrom(line));
   if (json.contains("table")) region.table = TableFrom(json["table"], region.lines.size());

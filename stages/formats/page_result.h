@@ -94,6 +94,7 @@ struct RegionResult {
   // How the lines stand: of a table, or of a region of text whose rows belong together (a form).
   // Its text then has a row on each line, cells parted by tabs.
   std::optional<TableResult> table;
+  std::string image;  // URL of its picture, from the output folder; empty: none was made
   std::vector<std::string> warnings;
   std::string finish;  // likewise; of several crops the one that is furthest from "stop"
   std::string error;   // empty: read; else why (part of) the region is missing
@@ -129,10 +130,19 @@ struct PageResult {
   std::string error;          // empty: the page was read
 };
 
+// One of the settings that results depend on.
+struct DocumentSetting {
+  std::string name;
+  std::string value;
+  bool is_literal = false;  // the value is a number or a truth value of JSON, no text
+
+  bool operator==(const DocumentSetting&) const = default;
+};
+
 // What stands at the head of a document's outputs.
 struct DocumentInfo {
   std::string source;  // the input, relative to the tree the outputs mirror; see DisplayName
-  std::vector<std::pair<std::string, std::string>> settings;  // model, task, ...: in this order
+  std::vector<DocumentSetting> settings;  // model, task, ...: in this order
 };
 
 }  // namespace platen

@@ -68,6 +68,22 @@ bool KeepsHyphen(std::string_view before, std::string_view after, const PageWord
 
 double Width(const LineResult& line) { return line.box.x1 - line.box.x0; }
 
+// Whether the lines of a region end where lines do that are broken by width: before a word that has
+// no room up to the end of the longest. Few short lines may do so by chance.
+bool FillsItsWidth(const RegionResult& region, double right) {
+  constexpr size_t kFewestLines = 4, kFewestLetters = 28;
+  constexpr double kMostOnPurpose = 0.2;  // ends of paragraphs
+  const size_t count = region.lines.size();
+  size_t letters = 0;
+  for (const LineResult& line : region.lines) letters += line.text.size();
+  if (count < kFewestLines || letters < kFewestLetters * count) return false;
+  double on_purpose = 0;
+  for (size_t i = 0; i + 1 < count; ++i) {
+    on_purpose += EndsOnPurpose(region.lines[i], region.lines[i + 1], right) ? 1 : 0;
+  }
+  return on_purpose <= kMostOnPurpose * static_cast<double>(count - 1);
+}
+
 }  // namespace
 
 PageWords::PageWords(const PageResult& page) {
@@ -83,6 +99,19 @@ PageWords::PageWords(const PageResult& page) {
   for (const RegionResult& region : page.regions) {
     for (const LineResult& line : region.lines) add(line.text);
   }
+}
+
+bool GoesOnIn(const RegionResult& text, const RegionResult& next) {
+  constexpr size_t kFewestLetters = 28;  // of its last line
+  const auto is_text = [](const RegionResult& region) {
+    return region.kind == RegionKind::kText && !region.table && !region.text.empty();
+  };
+  if (!is_text(text) || !is_text(next) || !BeginsSmall(next.text)) return false;
+  const std::string_view above = text.text;
+  const size_t hyphen = EndingHyphen(above);
+  if (hyphen > 0) return !LastWord(above.substr(0, above.size() - hyphen)).empty();
+  const std::string_view last = above.substr(above.rfind('\n') + 1);
+  return last.size() >= kFewestLetters && (IsWordByte(last.back()) || last.ends_with(','));
 }
 
 std::string JoinLines(std::string_view above, std::string_view below, const PageWords& words) {
@@ -108,9 +137,13 @@ bool EndsOnPurpose(const LineResult& line, const LineResult& next, double right)
 }
 
 double RightEdge(const PageResult& page, const RegionResult& region) {
-  double left = 1e9;
-  for (const LineResult& line : region.lines) left = std::min(left, line.box.x0);
-  double right = 0;
+  double left = 1e9, own_right = 0;
+  for (const LineResult& line : region.lines) {
+    left = std::min(left, line.box.x0);
+    own_right = std::max(own_right, line.box.x1);
+  }
+  if (FillsItsWidth(region, own_right)) return own_right;  // a column, whatever stands above it
+  double right = own_right;
   for (const RegionResult& other : page.regions) {
     if (other.table) continue;
     for (const LineResult& line : other.lines) {
@@ -118,8 +151,14 @@ double RightEdge(const PageResult& page, const RegionResult& region) {
       if (std::abs(line.box.x0 - left) < height) right = std::max(right, line.box.x1);
     }
   }
-  for (const LineResult& line : region.lines) right = std::max(right, line.box.x1);
   return right;
+}
+
+std::string OnOneLine(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += (text.empty() ? "" : " ") + line;
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
 }
 
 std::vector<std::string> Reflow(const RegionResult& region, double right, const PageWords& words) {

@@ -22,6 +22,10 @@ class PageWords {
   std::set<std::string> hyphenated_;
 };
 
+// Whether a text goes on in the next one, as at the end of a column: that begins with a small
+// letter, and this ends with a hyphen, or with a line of some length and no end of a sentence.
+bool GoesOnIn(const RegionResult& text, const RegionResult& next);
+
 // The text of two lines in one. A hyphen at the end of the first goes if the second begins with a
 // small letter, unless the page has the word with its hyphen elsewhere or what stands before it is
 // one of the parts that words keep theirs after ("self-", "well-", "twenty-"); otherwise they are
@@ -32,11 +36,15 @@ std::string JoinLines(std::string_view above, std::string_view below, const Page
 // in addresses and verse. `right`: where the lines of the block end.
 bool EndsOnPurpose(const LineResult& line, const LineResult& next, double right);
 
-// Where the lines that begin at a region's margin may end: the furthest end of any of the page.
+// Where the lines of a region may end: where the longest does, if they look broken there; else
+// where the furthest of all lines of the page ends that begin at its margin.
 double RightEdge(const PageResult& page, const RegionResult& region);
 
 // A region's lines as flowing text: one string for each line that was ended on purpose. `region`
 // was read line by line; `right` as of RightEdge.
 std::vector<std::string> Reflow(const RegionResult& region, double right, const PageWords& words);
+
+// All of it on one line: joined by spaces, line breaks within made spaces.
+std::string OnOneLine(const std::vector<std::string>& lines);
 
 }  // namespace platen

@@ -16,6 +16,7 @@ struct ReadOptions {
   double text_height = 0;         // > 0: block and page crops are scaled down (never up) so that
                                   // small letters are this high, in pixels
   int max_new_tokens = 0;         // of one crop; 0: the kind's, else derived from the crop's size
+  bool pictures = false;          // figures and charts are cut out of the page
   SamplingOptions sampling = {};  // its seed is that of the run, see RequestSeed
 };
 

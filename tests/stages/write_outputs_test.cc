@@ -40,6 +40,26 @@ TEST(WriteDocumentTest, WritesEveryFormatBelowFoldersItMakes) {
   EXPECT_EQ(written[1].bytes, static_cast<int64_t>(ReadFile(folder / "x/y/doc.tif.json").size()));
 }
 
+TEST(WriteDocumentTest, PicturesAreNamedFromTheOutputsFolder) {
+  const TempFolder folder;
+  const Folder open = Open(folder);
+  const DocumentPages pages{1, [](int) {
+                              PageResult page;
+                              RegionResult region;
+                              region.kind = RegionKind::kFigure;
+                              region.image = "images/p1-1.png";
+                              page.regions.push_back(region);
+                              return page;
+                            }};
+  for (const std::string& stem : {std::string("d"), std::string("x/y/d")}) {
+    WriteDocument(open, stem, {"md", "json"}, {"d", {}}, pages, open);
+    const std::string url = (stem == "d" ? "" : "../../") + std::string("images/p1-1.png");
+    EXPECT_NE(ReadFile(folder / (stem + ".md")).find("![](" + url + ")"), std::string::npos);
+    EXPECT_NE(ReadFile(folder / (stem + ".json")).find("\"image\":\"" + url + "\""),
+              std::string::npos);
+  }
+}
+
 TEST(WriteDocumentTest, APageThatThrowsLeavesTheOldFile) {
   const TempFolder folder;
   folder.Write("doc.txt", "old");

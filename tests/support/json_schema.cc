@@ -39,8 +39,8 @@ class Checker {
       const std::string name = schema["$ref"].get<std::string>().substr(1);
       Check(root_.at(json::json_pointer(name)), value, at);
     }
-    if (schema.contains("type") && !HasType(value, schema["type"])) {
-      return Fail(at, "is no " + schema["type"].get<std::string>());
+    if (schema.contains("type") && !HasOneType(value, schema["type"])) {
+      return Fail(at, "is no " + schema["type"].dump());
     }
     if (schema.contains("const") && value != schema["const"]) Fail(at, "has another value");
     if (schema.contains("enum")) {
@@ -60,10 +60,17 @@ class Checker {
  private:
   void Fail(const std::string& at, const std::string& what) { errors.push_back(at + " " + what); }
 
+  static bool HasOneType(const json& value, const json& types) {
+    if (types.is_string()) return HasType(value, types.get<std::string>());
+    return std::any_of(types.begin(), types.end(),
+                       [&](const json& type) { return HasType(value, type.get<std::string>()); });
+  }
+
   static bool HasType(const json& value, const std::string& type) {
     if (type == "object") return value.is_object();
     if (type == "array") return value.is_array();
     if (type == "string") return value.is_string();
+    if (type == "boolean") return value.is_boolean();
     if (type == "integer") return value.is_number_integer();
     if (type == "number") return value.is_number();
     throw std::runtime_error("unknown type " + type);

@@ -209,6 +209,26 @@ def code(page, words, files, rng):
     body(page, words, files, 11, [24 * mm, y + 6 * mm, 186 * mm, 275 * mm], rng)
 
 
+FORMULAS = ["E = mc² + ½ (a - b)", "f(x) = ax² + bx + c", "sin a + cos b < 2", "P = U I = R I²", "x = (a + b) / (c - d)",
+            "n > 2k + 1", "y = k x (1 - x)", "max (a, b) = a + b - 1"]
+
+
+def formulas(page, words, files, rng):
+    """Formulas on lines of their own, some with a number at the right edge."""
+    mm = page.mm
+    y = heading(page, words, files, 15, 24 * mm, 20 * mm, kind="title")
+    f = faces(page, files, 11)
+    for number in range(1, rng.randint(3, 5)):
+        y = body(page, words, files, 11, [24 * mm, y, 186 * mm, y + 60 * mm], rng, rng.uniform(.5, .8)) + f.px
+        with page.region("formula"):
+            page.text(rng.choice(FORMULAS), 105 * mm, round(y), rng.choice([f.italic, f.regular]), "formula", "center")
+        if rng.random() < .6:
+            with page.region("formula_number"):
+                page.text(f"({number})", 186 * mm, round(y), f.regular, "formula_number", "right", new_row=False)
+        y += f.px
+    body(page, words, files, 11, [24 * mm, y, 186 * mm, 275 * mm], rng)
+
+
 def footnotes(page, words, files, rng):
     mm = page.mm
     f = faces(page, files, 8.5)
@@ -296,7 +316,7 @@ CLASSES = {
     "table_open": Class(tables.page_of("open")), "table_dark": Class(tables.page_of("dark")),
     "form": Class(known(pages.form), damage=("light", "moderate")), "invoice": Class(known(pages.invoice)),
     "receipt": Class(known(pages.receipt), size=(80, 260), damage=("light", "bilevel")),
-    "lists": Class(lists), "code": Class(code), "footnotes": Class(footnotes),
+    "lists": Class(lists), "code": Class(code), "formulas": Class(formulas), "footnotes": Class(footnotes),
     "running_heads": Class(running_heads, pages=4),
     "stamps": Class(stamps, damage=("light",)), "engraving": Class(engraving), "charts": Class(charts),
     "curled": Class(known(pages.book), size=BOOK, warp="curl", damage=("light",)),

@@ -15,6 +15,7 @@ enum class OptionType { kFlag, kText, kTextList, kInteger, kNumber, kChoice, kCh
 struct OptionSpec {
   static constexpr int kUnstated = -1;
   static constexpr int kNo = 0;
+  static constexpr int kRendering = -2;
 
   std::string name = "";  // "draft-length"; in configuration files "draft_length"
   OptionType type = OptionType::kText;
@@ -34,8 +35,8 @@ struct OptionSpec {
   // for one release; help does not show it.
   std::vector<std::string> former_names = {};
   // Whether the text that is read may depend on it: kNo, or its place, 1, 2, ..., among the
-  // settings of the outputs (commands/ocr/result_settings.h). kUnstated: of no command that writes
-  // outputs.
+  // settings of the outputs (commands/ocr/result_settings.h). kRendering: what is read does not,
+  // but how outputs show it does. kUnstated: of no command that writes outputs.
   int changes_results = kUnstated;
   std::string name_in_results = "";  // there, if not its key
 };

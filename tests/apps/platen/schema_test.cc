@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "tests/apps/platen/program.h"
 #include "tests/support/json_schema.h"
@@ -21,7 +22,9 @@ using testing::SchemaErrors;
 using testing::SourcePath;
 using testing::TempFolder;
 
-Json Schema() { return Json::parse(ReadFile(SourcePath("docs/schema/page-result.schema.json"))); }
+Json Schema(const std::string& name = "page-result") {
+  return Json::parse(ReadFile(SourcePath("docs/schema/" + name + ".schema.json")));
+}
 
 std::vector<Json> Results(const std::vector<std::string>& inputs) {
   TempFolder out;
@@ -65,6 +68,24 @@ TEST(Schema, HoldsForAllSamplesAndForPagesThatFail) {
   }
 }
 
+TEST(Schema, HoldsForFailures) {
+  TempFolder folder;
+  fs::copy_file(SourcePath("assets/samples/pages/phototest.tif"), folder / "cut.tif");
+  fs::resize_file(folder / "cut.tif", 3000);
+  RunProgram({"ocr", folder / "cut.tif", "-o", folder / "o"});
+  const Json schema = Schema("failure");
+  std::istringstream lines(ReadFile(folder / "o/failures.jsonl"));
+  std::vector<Json> failures = Json::parse(ReadFile(folder / "o/run.json"))["failures"];
+  EXPECT_EQ(failures.size(), 1U);
+  for (std::string line; std::getline(lines, line);) failures.push_back(Json::parse(line));
+  EXPECT_EQ(failures.size(), 2U);
+  for (Json failure : failures) {
+    EXPECT_EQ(SchemaErrors(schema, failure), std::vector<std::string>());
+    failure["page"] = "1";
+    EXPECT_FALSE(SchemaErrors(schema, failure).empty());
+  }
+}
+
 TEST(Schema, NoticesWhatIsWrong) {
   const Json schema = Schema();
   const Json good = Results({SourcePath("assets/samples/synthetic/invoice-150.png")}).at(0);
@@ -78,6 +99,9 @@ TEST(Schema, NoticesWhatIsWrong) {
   EXPECT_TRUE(spoilt("/unknown", 1));
   EXPECT_TRUE(spoilt("/pages/0/width", "1240"));
   EXPECT_TRUE(spoilt("/pages/0/rotation", 45));
+  EXPECT_TRUE(spoilt("/settings/dpi", {200}));
+  EXPECT_TRUE(spoilt("/pages/0/regions/0/reading_index", "0"));
+  EXPECT_TRUE(spoilt("/pages/0/regions/0/lines/0/word_boxes", "measured"));
   EXPECT_TRUE(spoilt("/pages/0/dpi", {150}));
   EXPECT_TRUE(spoilt("/pages/0/regions/0/label", "poem"));
   EXPECT_TRUE(spoilt("/pages/0/regions/0/score", 1.5));

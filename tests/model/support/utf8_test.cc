@@ -46,5 +46,15 @@ TEST(Utf8, TellsWhetherTheEndIsDecided) {
   EXPECT_FALSE(EndsWithWholeCharacter("\xEF\xBF\xBD"));
 }
 
+TEST(Utf8, TellsABegunCharacterAtTheEnd) {
+  const std::string text = "a\xC3\xA9\xE4\xB8\xAD\xF0\x9F\x98\x80";
+  const std::vector<size_t> expected = {0, 0, 1, 0, 1, 2, 0, 1, 2, 3, 0};
+  for (size_t length = 0; length <= text.size(); ++length) {
+    EXPECT_EQ(UnfinishedLength(text.substr(0, length)), expected[length]) << length;
+  }
+  EXPECT_EQ(UnfinishedLength("\xE0\x80"), 0U) << "no character begins so";
+  EXPECT_EQ(UnfinishedLength("a\x9F"), 0U);
+}
+
 }  // namespace
 }  // namespace platen

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "model/support/utf8.h"
 #include "tests/support/npy.h"
 
 namespace platen {
@@ -131,10 +132,10 @@ TEST(Tokenizer, TokensEndWhereTheirTextEnds) {
   EXPECT_EQ(decoded.text, "a\u00e9 b");
   EXPECT_EQ(decoded.token_ends, (std::vector<int>{1, 1, 3, 4, 5}));
   EXPECT_TRUE(DecodeTokens(tokenizer, {}).token_ends.empty());
-  // A character that is never completed is replaced as Decode replaces it.
+  // A character that is never completed is left out.
   const DecodedText cut = DecodeTokens(tokenizer, std::span(ids).first(2));
-  EXPECT_EQ(cut.text, tokenizer.Decode(std::span(ids).first(2), true));
-  EXPECT_EQ(cut.token_ends.back(), static_cast<int>(cut.text.size()));
+  EXPECT_EQ(cut.text, "a");
+  EXPECT_EQ(cut.token_ends, (std::vector<int>{1, 1}));
 }
 
 TEST(Tokenizer, DecodedTokensJoinToTheDecodedText) {
@@ -144,9 +145,26 @@ TEST(Tokenizer, DecodedTokensJoinToTheDecodedText) {
     std::vector<TokenId> ids(random() % 40);
     for (TokenId& id : ids) id = static_cast<TokenId>(random() % (tokenizer.max_id() + 1U));
     const DecodedText decoded = DecodeTokens(tokenizer, ids);
-    ASSERT_EQ(decoded.text, tokenizer.Decode(ids, true)) << round;
+    std::string bytes;
+    for (const TokenId id : ids) bytes += tokenizer.Bytes(id, true);
+    bytes.resize(bytes.size() - UnfinishedLength(bytes));
+    ASSERT_EQ(decoded.text, ToValidUtf8(bytes)) << round;
     ASSERT_EQ(decoded.token_ends.size(), ids.size());
     ASSERT_TRUE(std::is_sorted(decoded.token_ends.begin(), decoded.token_ends.end()));
+  }
+}
+
+// Wherever the limit of tokens falls, a text ends with a whole character.
+TEST(Tokenizer, NoLimitOfTokensLeavesHalfACharacter) {
+  const Tokenizer tokenizer = Tokenizer::Load(SourcePath("assets/platen-mini/tokenizer.json"));
+  const std::string text = "na\u00efve \u4e2d\u6587 \U0001F642!";
+  const std::vector<TokenId> ids = tokenizer.Encode(text);
+  ASSERT_EQ(ids.size(), text.size());  // a token is a byte
+  for (size_t limit = 0; limit <= ids.size(); ++limit) {
+    const std::string cut = DecodeTokens(tokenizer, std::span(ids).first(limit)).text;
+    EXPECT_TRUE(text.starts_with(cut)) << limit;
+    EXPECT_LT(limit - cut.size(), 4U) << limit;
+    EXPECT_TRUE(EndsWithWholeCharacter(cut)) << limit;
   }
 }
 

@@ -70,6 +70,26 @@ TEST(TextWriterTest, FormFeedsInTextDoNotMakePages) {
   EXPECT_EQ(Write("txt", {page}), "a b\n\n1. Yours\n");
 }
 
+std::string Reflowed(const PageResult& page) {
+  RenderOptions options;
+  options.reflow = true;
+  return MakeDocumentWriter("txt", options)->Page(page);
+}
+
+TEST(TextWriterTest, ReflowJoinsTheLinesOfAParagraph) {
+  PageResult page = MakePage(1);
+  page.regions[0] = MakeRegion({MakeLine("It was the best of re-", 10), MakeLine("ports.", 40)});
+  page.regions[1].kind = RegionKind::kCode;
+  page.regions[1].text = "if x:\n  y";
+  EXPECT_EQ(Reflowed(page), "It was the best of reports.\n\nif x:\n  y\n");
+  PageResult column = page;
+  column.regions[1] = MakeRegion({MakeLine("pers of the house.", 10)});
+  column.regions[0] = MakeRegion({MakeLine("It was the best of pa-", 10)});
+  EXPECT_EQ(Reflowed(column), "It was the best of papers of the house.\n") << "over columns";
+  page.regions[0].lines.clear();  // read as a whole
+  EXPECT_EQ(Reflowed(page).substr(0, 30), "It was the best of re-\nports.\n");
+}
+
 TEST(MarkdownWriterTest, PagesAreMarkedAndPlainTextIsEscaped) {
   EXPECT_EQ(Write("md", {MakePage(1)}),
             "<!-- page 1 -->\n\nDear Sir, thank you.\n\n1\\. Yours\n\n");
@@ -86,15 +106,21 @@ TEST(MarkdownWriterTest, TextOfAWholeRegionIsTheModelsOwnMarkdown) {
   page.regions.resize(1);
   page.regions[0].lines.clear();
   page.regions[0].text = "# Title\n* item";
-  EXPECT_EQ(Write("md", {page}), "<!-- page 1 -->\n\n# Title\n* item\n\n");
+  EXPECT_EQ(Write("md", {page}), "<!-- page 1 -->\n\n# Title\n- item\n\n");
 }
 
 TEST(MarkdownWriterTest, EscapesOnlyWhatMarkdownWouldChange) {
   EXPECT_EQ(EscapeMarkdownLine("plain text, 3.5 % of 12."), "plain text, 3.5 % of 12.");
   EXPECT_EQ(EscapeMarkdownLine("# not a heading"), "\\# not a heading");
-  EXPECT_EQ(EscapeMarkdownLine("  - no item"), "  \\- no item");
+  EXPECT_EQ(EscapeMarkdownLine("  - no item "), "\\- no item");
+  EXPECT_EQ(EscapeMarkdownLine("* no item"), "\\* no item");
   EXPECT_EQ(EscapeMarkdownLine("12) no item"), "12\\) no item");
-  EXPECT_EQ(EscapeMarkdownLine("a*b_c <d> [e]"), "a\\*b_c \\<d> \\[e]");
+  EXPECT_EQ(EscapeMarkdownLine("a*b_c <d> [e](f) [sic]"), "a\\*b_c \\<d> [e\\](f) [sic]");
+  EXPECT_EQ(EscapeMarkdownLine("[1]: see"), "\\[1]: see");
+  EXPECT_EQ(EscapeMarkdownLine("$5 and $6, $a$"), "\\$5 and \\$6, \\$a$");
+  EXPECT_EQ(EscapeMarkdownLine("for $5 and $6"), "for $5 and $6");
+  EXPECT_EQ(EscapeMarkdownHeading("C # and C #"), "C # and C \\#");
+  EXPECT_EQ(EscapeMarkdownCell("a|b *c*"), "a\\|b \\*c\\*");
   EXPECT_EQ(EscapeMarkdownLine("3.90 and 2 * 3 < 7 - a_b, 5.) [x"),
             "3.90 and 2 * 3 < 7 - a_b, 5.) [x");
   EXPECT_EQ(EscapeMarkdownLine("#5 and -3 and +49"), "#5 and -3 and +49");
@@ -240,10 +266,12 @@ TEST(PageJsonTest, ADocumentsJsonSaysWhatItsReadersKnow) {
   EXPECT_EQ(keys(page), (std::vector<std::string>{"dpi", "height", "page", "regions", "rotation",
                                                   "skew_degrees", "width"}));
   EXPECT_EQ(keys(page["regions"][0]),
-            (std::vector<std::string>{"box", "confidence", "label", "lines", "score", "syntax",
-                                      "text", "tokens"}));
+            (std::vector<std::string>{"box", "confidence", "label", "lines", "reading_index",
+                                      "score", "syntax", "text", "tokens"}));
+  EXPECT_EQ(page["regions"][1]["reading_index"], 1);
   EXPECT_EQ(keys(page["regions"][0]["lines"][0]),
-            (std::vector<std::string>{"box", "confidence", "quad", "text", "tokens", "words"}));
+            (std::vector<std::string>{"box", "confidence", "quad", "text", "tokens", "word_boxes",
+                                      "words"}));
   EXPECT_EQ(page["regions"][0]["label"], "list_item");
 }
 

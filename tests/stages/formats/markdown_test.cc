@@ -42,11 +42,11 @@ RegionResult Table(int columns, const std::vector<std::string>& cells) {
   return region;
 }
 
-std::string Markdown(std::vector<RegionResult> regions) {
+std::string Markdown(std::vector<RegionResult> regions, const RenderOptions& options = {}) {
   PageResult page;
   page.page = 1;
   page.regions = std::move(regions);
-  const auto writer = MakeDocumentWriter("md");
+  const auto writer = MakeDocumentWriter("md", options);
   const std::string text = writer->Page(page);
   const std::string head = "<!-- page 1 -->\n\n";
   EXPECT_EQ(text.substr(0, head.size()), head);
@@ -67,11 +67,88 @@ TEST(Markdown, ListItemsFollowOneAnother) {
       "- one and more\n- two\n3. three\n\nend\n\n");
 }
 
-TEST(Markdown, RunningHeadsAndPageNumbersAreLeftOut) {
+TEST(Markdown, AMarkOfOneSignIsABulletAndALabelStays) {
+  EXPECT_EQ(Markdown({Region(RegionKind::kListItem, {"\xE2\x80\x93 one"}),
+                      Region(RegionKind::kListItem, {"b) two"}),
+                      Region(RegionKind::kListItem, {"[x] three"})}),
+            "- one\n- b) two\n- \\[x] three\n\n");
+}
+
+// Markdown would number the items 3, 4, 5.
+TEST(Markdown, NumbersThatDoNotFollowOneAnotherAreNoList) {
   EXPECT_EQ(
-      Markdown({Region(RegionKind::kHeader, {"The book"}), Region(RegionKind::kText, {"a"}),
-                Region(RegionKind::kFooter, {"foot"}), Region(RegionKind::kPageNumber, {"7"})}),
-      "a\n\n");
+      Markdown({Region(RegionKind::kListItem, {"3. a"}), Region(RegionKind::kListItem, {"4. b"}),
+                Region(RegionKind::kListItem, {"7. c"}), Region(RegionKind::kListItem, {"8) d"})}),
+      "3. a\n4. b\n\n7\\. c\n\n8) d\n\n");
+}
+
+std::vector<RegionResult> Book() {
+  return {Region(RegionKind::kHeader, {"The book"}), Region(RegionKind::kText, {"a"}),
+          Region(RegionKind::kFootnote, {"1 note"}), Region(RegionKind::kFooter, {"foot"}),
+          Region(RegionKind::kPageNumber, {"7"})};
+}
+
+TEST(Markdown, RunningHeadsAndPageNumbersAreLeftOut) {
+  EXPECT_EQ(Markdown(Book()), "a\n\n1 note\n\n");
+}
+
+TEST(Markdown, WhatIsToStayStays) {
+  RenderOptions options;
+  options.keep_footnotes = false;
+  EXPECT_EQ(Markdown(Book(), options), "a\n\n");
+  options.keep_headers = true;
+  EXPECT_EQ(Markdown(Book(), options), "The book\n\na\n\n");
+  options = {};
+  options.keep_footers = options.keep_page_numbers = true;
+  EXPECT_EQ(Markdown(Book(), options), "a\n\n1 note\n\nfoot\n\n7\n\n");
+}
+
+RegionResult Whole(RegionKind kind, TextSyntax syntax, const std::string& text) {
+  RegionResult region;
+  region.kind = kind;
+  region.syntax = syntax;
+  region.text = text;
+  return region;
+}
+
+TEST(Markdown, AFormulaIsABlockWithItsNumber) {
+  EXPECT_EQ(
+      Markdown({Whole(RegionKind::kFormula, TextSyntax::kLatex, "$$a\n\n= b$$"),
+                Region(RegionKind::kFormulaNumber, {"(3a)"}), Region(RegionKind::kText, {"so"})}),
+      "$$\na\n= b \\tag{3a}\n$$\n\nso\n\n");
+  EXPECT_EQ(Markdown({Whole(RegionKind::kFormula, TextSyntax::kLatex, "\\[ a \\tag{1} \\]"),
+                      Region(RegionKind::kFormulaNumber, {"(3)"})}),
+            "$$\na \\tag{1}\n$$\n\n");
+  EXPECT_EQ(Markdown({Whole(RegionKind::kFormula, TextSyntax::kLatex, "a"),
+                      Region(RegionKind::kFormulaNumber, {"}$"})}),
+            "$$\na\n$$\n\n")
+      << "a number that would break the formula is left to the other outputs";
+  EXPECT_EQ(Markdown({Region(RegionKind::kFormula, {"E = m c"}),
+                      Region(RegionKind::kFormulaNumber, {"(4)"})}),
+            "E = m c  (4)\n\n")
+      << "read as text it is text";
+}
+
+TEST(Markdown, MarkupThatIsNotBalancedStandsInAFence) {
+  EXPECT_EQ(Markdown({Whole(RegionKind::kFormula, TextSyntax::kLatex, "\\frac{a}{b")}),
+            "```latex\n\\frac{a}{b\n```\n\n");
+  EXPECT_EQ(Markdown({Whole(RegionKind::kTable, TextSyntax::kHtml, "<table><tr><td>a")}),
+            "```html\n<table><tr><td>a\n```\n\n");
+}
+
+TEST(Markdown, TheHtmlOfATableHasNoEmptyLines) {
+  EXPECT_EQ(Markdown({Whole(RegionKind::kTable, TextSyntax::kHtml,
+                            "<table>\n\n<tr><td>a</td></tr>\n \n</table>")}),
+            "<table>\n<tr><td>a</td></tr>\n</table>\n\n");
+}
+
+TEST(Markdown, WhatAModelWroteHasOneKindOfBulletAndShortLeaders) {
+  EXPECT_EQ(Markdown({Whole(RegionKind::kText, TextSyntax::kPlain,
+                            "\xC2\xB7 one\n\xE2\x80\xA2 two ....... 7")}),
+            "- one\n- two ... 7\n\n");
+  EXPECT_EQ(Markdown({Region(RegionKind::kText,
+                             {"Contents ........ 12, ____ \xC2\xB7\xC2\xB7\xC2\xB7\xC2\xB7"})}),
+            "Contents ... 12, \\_\\_\\_ \xC2\xB7\xC2\xB7\xC2\xB7\n\n");
 }
 
 TEST(Markdown, ATableWithoutSpansIsAPipeTable) {
@@ -86,6 +163,37 @@ TEST(Markdown, ATableWithSpansIsHtml) {
   EXPECT_EQ(Markdown({table}),
             "<table>\n<tr><td colspan=\"2\">Head</td></tr>\n"
             "<tr><td>a &lt; b</td><td>c</td></tr>\n</table>\n\n");
+}
+
+TEST(Markdown, AWordThatTwoTextsShareJoinsThem) {
+  EXPECT_EQ(
+      Markdown({Region(RegionKind::kText, {"the com-"}), Region(RegionKind::kText, {"mittee *"}),
+                Region(RegionKind::kText, {"A well-"}), Region(RegionKind::kText, {"known -"}),
+                Region(RegionKind::kText, {"end-"}), Region(RegionKind::kCaption, {"of it"}),
+                Region(RegionKind::kText, {"The"})}),
+      "the committee *\n\nA well-known -\n\nend-\n\nof it\n\nThe\n\n");
+}
+
+TEST(Markdown, ASentenceThatTwoTextsShareJoinsThem) {
+  const std::string line = "The committee expects the terms of";
+  const auto joined = [](const std::string& above, const std::string& below) {
+    return Markdown({Region(RegionKind::kText, {above}), Region(RegionKind::kText, {below})}) ==
+           above + " " + below + "\n\n";
+  };
+  EXPECT_TRUE(joined(line, "delivery"));
+  EXPECT_TRUE(joined(line + ",", "and"));
+  EXPECT_FALSE(joined(line + ".", "delivery"));
+  EXPECT_FALSE(joined(line + ":", "delivery"));
+  EXPECT_FALSE(joined(line, "Delivery"));
+  EXPECT_FALSE(joined("and", "delivery")) << "a line of a title page";
+}
+
+TEST(Markdown, APictureIsShownWhereItStands) {
+  RegionResult figure = Whole(RegionKind::kFigure, TextSyntax::kPlain, "");
+  EXPECT_EQ(Markdown({figure}), "");
+  figure.image = "../images/a%20b.tif/p1-1.png";
+  EXPECT_EQ(Markdown({figure, Region(RegionKind::kCaption, {"Fig. 1"})}),
+            "![](../images/a%20b.tif/p1-1.png)\n\nFig. 1\n\n");
 }
 
 TEST(Markdown, AFormKeepsItsRows) {

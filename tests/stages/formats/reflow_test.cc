@@ -77,6 +77,22 @@ TEST(Reflow, LinesMayEndWhereOthersOfTheirMarginDo) {
   EXPECT_EQ(RightEdge(page, page.regions[0]), 150);
 }
 
+// A column below lines that cross the page.
+TEST(Reflow, LinesBrokenByTheWidthOfTheirColumnAreJoined) {
+  PageResult page =
+      PageOf({Line("To record a sequence, simply press it,", 380),
+              Line("then play your keyboard in time to the", 375),
+              Line("click of the sequencer, and when it is at", 400),
+              Line("its end, press it once more for a while", 390), Line("and listen.", 100)});
+  page.regions.emplace_back();
+  page.regions[1].lines = {Line("The sequencer is a tool for the professional", 900)};
+  EXPECT_EQ(RightEdge(page, page.regions[0]), 400);
+  EXPECT_EQ(Reflow(page.regions[0], 400, PageWords({})).size(), 1U);
+  // Verse ends its lines elsewhere.
+  for (const size_t i : {0, 1, 3}) page.regions[0].lines[i].box.x1 = 300;
+  EXPECT_EQ(RightEdge(page, page.regions[0]), 900);
+}
+
 TEST(Reflow, UnreadLinesLeaveNoGap) {
   RegionResult region;
   region.lines = {Line("one", 300), Line("", 300), Line("two", 60)};

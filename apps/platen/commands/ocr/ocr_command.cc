@@ -80,6 +80,7 @@ struct Job {
 std::unique_ptr<Job> FindWork(const Settings& settings) {
   RequireInputs(settings, "ocr");
   if (!settings.Text("pages").empty()) ParsePageRanges(settings.Text("pages"));
+  RenderOptionsFrom(settings);
   auto job = std::make_unique<Job>(settings);
   InputSpec spec;
   spec.output_dir = job->target.dir();
@@ -158,8 +159,11 @@ RunOptions MakeRunOptions(const Settings& settings, const LoadedModel& loaded,
     options.source.pages = ParsePageRanges(settings.Text("pages"));
   }
   options.source.force = settings.Flag("force");
+  options.render = RenderOptionsFrom(settings);
+  options.images = settings.Text("images");
   options.pipeline.reading = loaded.model->snapshot().reading;
   options.source.read = read;
+  options.source.read.pictures = !options.images.empty();
   options.pipeline.threads = resources.threads;
   options.pipeline.slots = resources.slots;
   options.pipeline.pixels = resources.pixels;
@@ -272,7 +276,8 @@ int ReadDocuments(const Settings& settings, Job& job) {
       },
       ObserversOf(report, job.target, metrics)};
   const RunOptions options = MakeRunOptions(settings, reader.loaded, reader.read, resources);
-  Ledger ledger(job.target.dir(), {FingerprintOf(options.settings), job.target.formats()});
+  Ledger ledger(job.target.dir(), {FingerprintOf(options.settings), job.target.formats(),
+                                   RenderingOf(OcrOptions(), settings)});
   if (ledger.damaged_records() > 0) {
     Log(LogLevel::kWarning, DisplayName(job.target.dir()) + "/.platen/ledger.jsonl: " +
                                 Counted(ledger.damaged_records(), "damaged line") + ", ignored");

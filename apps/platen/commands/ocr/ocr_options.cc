@@ -29,6 +29,29 @@ void AddInputAndOutput(OptionTable& table) {
                    .help = "Outputs to write for each document, separated by commas.",
                    .choices = KnownFormats(),
                    .changes_results = OptionSpec::kNo});
+  table.push_back({.name = "keep",
+                   .type = Type::kChoiceList,
+                   .default_value = "footnotes",
+                   .value_name = "LIST",
+                   .group = group,
+                   .help = "What stands in .md beside the text of a page, separated by commas. "
+                           ".txt and .json have all of it.",
+                   .choices = {"headers", "footers", "page-numbers", "footnotes", "none"},
+                   .changes_results = OptionSpec::kRendering});
+  table.push_back({.name = "reflow",
+                   .type = Type::kFlag,
+                   .default_value = "false",
+                   .group = group,
+                   .help = "In .txt too, a paragraph is one line and hyphens at line ends are "
+                           "joined, as in .md.",
+                   .changes_results = OptionSpec::kRendering});
+  table.push_back({.name = "images",
+                   .value_name = "DIR",
+                   .group = group,
+                   .help = "Write figures and charts as PNG files below OUT/DIR, a folder for each "
+                           "document, and show them in .md. Pages that were read without it are "
+                           "read again.",
+                   .changes_results = 17});
   table.push_back({.name = "manifest",
                    .value_name = "FILE",
                    .group = group,

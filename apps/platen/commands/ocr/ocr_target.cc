@@ -29,12 +29,28 @@ bool NamesStandardOutput(const std::string& output) {
   return output == "-" || output == "/dev/stdout";
 }
 
+// A folder of its own below the output folder, so that outputs can name what is in it.
+void CheckImages(const std::string& images, bool is_stdout) {
+  if (images.empty()) return;
+  const auto refuse = [](const std::string& reason) {
+    throw Error(ErrorKind::kUsage, {"", "--images"}, reason);
+  };
+  if (is_stdout) refuse("needs an output folder: -o DIR");
+  for (const fs::path& part : fs::path(images)) {
+    if (part.is_absolute() || part == ".." || part == "." || part.empty()) {
+      refuse("is the name of a folder below the output folder, such as \"images\"");
+    }
+  }
+  if (*fs::path(images).begin() == ".platen") refuse("is the run's own folder; choose another");
+}
+
 }  // namespace
 
 OcrTarget::OcrTarget(const Settings& settings)
     : is_stdout_(settings.Text("output").empty() || NamesStandardOutput(settings.Text("output"))),
       was_named_(!settings.Text("output").empty()),
       formats_(settings.List("format")) {
+  CheckImages(settings.Text("images"), is_stdout_);
   if (!is_stdout_) {
     dir_ = settings.Text("output");
   } else if (settings.IsDefault("format")) {

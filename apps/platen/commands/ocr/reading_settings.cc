@@ -1,5 +1,7 @@
 #include "apps/platen/commands/ocr/reading_settings.h"
 
+#include <algorithm>
+
 #include "model/support/error.h"
 
 namespace platen {
@@ -35,6 +37,23 @@ ReadOptions ReadOptionsFrom(const Settings& settings, const ReadingConfig& readi
   if (settings.Text("granularity") != "auto") options.granularity = granularity;
   options.text_height = settings.Number("text-height");
   options.max_new_tokens = static_cast<int>(settings.Integer("max-new-tokens"));
+  return options;
+}
+
+RenderOptions RenderOptionsFrom(const Settings& settings) {
+  const std::vector<std::string> kept = settings.List("keep");
+  const auto has = [&](const char* what) {
+    return std::find(kept.begin(), kept.end(), what) != kept.end();
+  };
+  if (has("none") && kept.size() > 1) {
+    throw Error(ErrorKind::kUsage, {"", "--keep"}, "says none and something; leave one out");
+  }
+  RenderOptions options;
+  options.keep_headers = has("headers");
+  options.keep_footers = has("footers");
+  options.keep_page_numbers = has("page-numbers");
+  options.keep_footnotes = has("footnotes");
+  options.reflow = settings.Flag("reflow");
   return options;
 }
 

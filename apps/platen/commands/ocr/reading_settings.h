@@ -2,6 +2,7 @@
 #pragma once
 
 #include "apps/platen/cli/settings.h"
+#include "stages/formats/render_options.h"
 #include "stages/layout/read_options.h"
 #include "stages/readers/document_reader.h"
 
@@ -16,5 +17,8 @@ Granularity GranularityFrom(const Settings& settings, const ReadingConfig& readi
 // What the options ask of the reading of every document. A task that is the default asks nothing:
 // each region is read by its kind. Throws as GranularityFrom does.
 ReadOptions ReadOptionsFrom(const Settings& settings, const ReadingConfig& reading);
+
+// How outputs show what was read. Throws Error(kUsage) where `--keep` says none and something.
+RenderOptions RenderOptionsFrom(const Settings& settings);
 
 }  // namespace platen

@@ -1,6 +1,7 @@
 #include "apps/platen/commands/ocr/result_settings.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "model/support/hash.h"
 
@@ -18,6 +19,13 @@ std::vector<const OptionSpec*> ByPlace(const OptionTable& table) {
   return options;
 }
 
+// Whether the value, which has been checked, is a literal of JSON; "+5" and "05" are none.
+bool IsLiteral(const OptionSpec& option, const std::string& value) {
+  if (option.type == OptionType::kFlag) return true;
+  if (option.type != OptionType::kInteger && option.type != OptionType::kNumber) return false;
+  return nlohmann::json::accept(value);
+}
+
 }  // namespace
 
 ResultSettings ResultSettingsOf(const OptionTable& table, const Settings& settings,
@@ -28,15 +36,27 @@ ResultSettings ResultSettingsOf(const OptionTable& table, const Settings& settin
     if (option->changes_results > kPlacesOf01 && given == option->default_value) continue;
     const auto value = resolved.find(option->name);
     const std::string& name = option->name_in_results;
-    shown.emplace_back(name.empty() ? ConfigKey(option->name) : name,
-                       value == resolved.end() ? given : value->second);
+    shown.push_back({name.empty() ? ConfigKey(option->name) : name,
+                     value == resolved.end() ? given : value->second, IsLiteral(*option, given)});
   }
   return shown;
 }
 
+std::string RenderingOf(const OptionTable& table, const Settings& settings) {
+  std::string rendering;
+  for (const OptionSpec& option : table) {
+    const bool shown = option.changes_results == OptionSpec::kRendering &&
+                       settings.Text(option.name) != option.default_value;
+    if (!shown) continue;
+    rendering += (rendering.empty() ? "" : " ") + ConfigKey(option.name) + "=";
+    rendering += settings.Text(option.name);
+  }
+  return rendering;
+}
+
 std::string FingerprintOf(const ResultSettings& settings) {
   Hasher hasher;
-  for (const auto& [name, value] : settings) {
+  for (const auto& [name, value, unused] : settings) {
     hasher.Add(name);
     hasher.Add(value);
     if (name != "dpi") continue;

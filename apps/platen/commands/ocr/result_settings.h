@@ -4,15 +4,15 @@
 
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "apps/platen/cli/option_table.h"
 #include "apps/platen/cli/settings.h"
+#include "stages/formats/page_result.h"
 
 namespace platen {
 
-using ResultSettings = std::vector<std::pair<std::string, std::string>>;
+using ResultSettings = std::vector<DocumentSetting>;
 
 // The version, then the options whose changes_results is a place, in the order of places: the name
 // in results and the value, that of `resolved` (by option name) where it has one. Options that came
@@ -21,6 +21,9 @@ using ResultSettings = std::vector<std::pair<std::string, std::string>>;
 inline constexpr int kPlacesOf01 = 11;
 ResultSettings ResultSettingsOf(const OptionTable& table, const Settings& settings,
                                 const std::map<std::string, std::string>& resolved);
+
+// The options with changes_results kRendering that are not the default; empty: all are.
+std::string RenderingOf(const OptionTable& table, const Settings& settings);
 
 std::string FingerprintOf(const ResultSettings& settings);
 

@@ -213,7 +213,7 @@ class Run {
   }
 
   void AddAnswer(const SequenceResult& answer, const Pending& pending, Json& json) const {
-    std::string text = model_.tokenizer().Decode(answer.tokens, true);
+    std::string text = DecodeTokens(model_.tokenizer(), answer.tokens).text;
     CutAtStopString(pending.stop_strings, text);
     json["text"] = ToValidUtf8(text);
     json["finish"] = FinishReasonName(answer.finish);

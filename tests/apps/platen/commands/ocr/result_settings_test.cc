@@ -14,7 +14,7 @@ TEST(ChangesResults, EveryOptionSaysSoAndNoPlaceIsTakenTwice) {
   std::set<int> places;
   for (const OptionSpec& option : OcrOptions()) {
     EXPECT_NE(option.changes_results, OptionSpec::kUnstated) << option.name;
-    if (option.changes_results == OptionSpec::kNo) continue;
+    if (option.changes_results <= OptionSpec::kNo) continue;
     EXPECT_TRUE(places.insert(option.changes_results).second) << option.name;
   }
   ASSERT_FALSE(places.empty());
@@ -31,18 +31,36 @@ TEST(ResultSettings, AreThoseOfTheFirstVersion) {
                                    {"granularity", "line"},
                                    {"precision", "int8"},
                                    {"attention", "f32"},
-                                   {"text_height", "0"},
-                                   {"repetition_penalty", "1"},
-                                   {"max_new_tokens", "0"},
-                                   {"dpi", "300"},
-                                   {"max_pixels", "200000000"},
-                                   {"composite_alpha", "false"}};
+                                   {"text_height", "0", true},
+                                   {"repetition_penalty", "1", true},
+                                   {"max_new_tokens", "0", true},
+                                   {"dpi", "300", true},
+                                   {"max_pixels", "200000000", true},
+                                   {"composite_alpha", "false", true}};
   EXPECT_EQ(ResultSettingsOf(OcrOptions(), settings,
                              {{"model", "an id"},
                               {"granularity", "line"},
                               {"precision", "int8"},
                               {"attention", "f32"}}),
             expected);
+}
+
+TEST(Rendering, IsApartFromWhatIsRead) {
+  const Settings usual = ParseSettings(OcrOptions(), {});
+  const Settings other = ParseSettings(OcrOptions(), {"--keep", "headers,footnotes", "--reflow"});
+  EXPECT_EQ(RenderingOf(OcrOptions(), usual), "");
+  EXPECT_EQ(RenderingOf(OcrOptions(), other), "keep=headers,footnotes reflow=true");
+  EXPECT_EQ(FingerprintOf(ResultSettingsOf(OcrOptions(), other, {})),
+            FingerprintOf(ResultSettingsOf(OcrOptions(), usual, {})));
+}
+
+TEST(ResultSettings, WhatIsNoNumberOfJsonIsText) {
+  const OptionTable table = {
+      {.name = "size", .type = OptionType::kInteger, .min = 0, .max = 9, .changes_results = 1},
+      {.name = "mark", .changes_results = 2}};
+  const ResultSettings settings =
+      ResultSettingsOf(table, ParseSettings(table, {"--size", "05", "--mark", "5"}), {});
+  EXPECT_EQ(settings, (ResultSettings{{"platen", PLATEN_VERSION}, {"size", "05"}, {"mark", "5"}}));
 }
 
 TEST(ResultSettings, ALaterOptionCountsOnceItIsUsed) {

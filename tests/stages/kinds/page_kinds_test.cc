@@ -1,53 +1,19 @@
 // Kinds of regions from text and place, on hand-made pages.
-#include "stages/kinds.h"
+#include "stages/kinds/page_kinds.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "tests/stages/kinds/made_page.h"
+
 namespace platen {
 namespace {
 
-struct Place {
-  double x = 100, y = 0, width = 600;
-  double x_height = 10;
-  double weight = 0.3;
-};
-
-RegionResult Text(const std::vector<std::string>& lines, Place place) {
-  RegionResult region;
-  for (const std::string& text : lines) {
-    LineResult line;
-    line.text = text;
-    line.x_height = place.x_height;
-    line.weight = place.weight;
-    line.box = {place.x, place.y, place.x + place.width, place.y + 2 * place.x_height};
-    line.confidence = {2, 0.9, 0.8};
-    place.y += 3 * place.x_height;
-    region.lines.push_back(line);
-    if (!region.text.empty()) region.text += '\n';
-    region.text += text;
-  }
-  const ResultBox &first = region.lines.front().box, &last = region.lines.back().box;
-  region.box = {first.x0, first.y0, first.x1, last.y1};
-  region.confidence = {static_cast<int>(2 * lines.size()), 0.9, 0.8};
-  return region;
-}
-
-RegionResult Body(double y) {
-  return Text({"The committee expects the terms of delivery by", "registered post, as agreed."},
-              {.y = y});
-}
-
-PageResult Page(std::vector<RegionResult> regions) {
-  PageResult page;
-  page.width = 800;
-  page.height = 1200;
-  page.x_height = 10;
-  page.regions = std::move(regions);
-  return page;
-}
+using testing::Body;
+using testing::Page;
+using testing::Text;
 
 std::vector<RegionKind> KindsOf(PageResult page) {
   AssignKinds(page);
@@ -88,6 +54,50 @@ TEST(Kinds, ItemsOfAListArePartedAndMarked) {
   EXPECT_EQ(page.regions[1].confidence.tokens, 4);
   EXPECT_EQ(page.regions[2].text, "2. another");
   EXPECT_GT(page.regions[2].box.y0, page.regions[1].box.y1);
+}
+
+// The layout parts the lines of an item where they are set in.
+TEST(Kinds, LinesSetInUnderAnItemBelongToIt) {
+  PageResult page =
+      Page({Body(20), Text({"- one thing", "- another"}, {.y = 150}),
+            Text({"that goes on"}, {.x = 125, .y = 210}), Text({"and on"}, {.x = 125, .y = 240}),
+            Text({"The end"}, {.y = 270}), Body(400)});
+  AssignKinds(page);
+  ASSERT_EQ(page.regions.size(), 5u);
+  EXPECT_EQ(page.regions[2].kind, kListItem);
+  EXPECT_EQ(page.regions[2].text, "- another\nthat goes on\nand on");
+  EXPECT_EQ(page.regions[3].kind, kText) << "not set in";
+}
+
+TEST(Kinds, TextUnderANumberedHeadingIsNoPartOfIt) {
+  RegionResult section =
+      Text({"2. Method", "It was the best of times, it was", "the worst."}, {.y = 150});
+  section.lines[0].x_height = 11;
+  section.lines[0].weight = 0.35;
+  section.lines[0].box.x1 = 200;
+  section.lines[1].box.x0 += 25;
+  EXPECT_EQ(KindsOf(Page({Body(20), section, Body(400)})), (Kinds{kText, kHeading, kText, kText}))
+      << "a little larger and a little bolder is enough together";
+}
+
+TEST(Kinds, ALongSentenceInLargePrintIsNoHeading) {
+  const std::string sentence =
+      "Each of the hundred sequences holds thirty-two tracks, all at once!";
+  EXPECT_EQ(KindsOf(Page({Body(20), Text({sentence}, {.y = 150, .x_height = 12}), Body(250)})),
+            (Kinds{kText, kText, kText}));
+}
+
+TEST(Kinds, CapitalsInTheMiddleAreAHeadingAndAloneTheTitle) {
+  const auto head = [](const char* text, double y, double x = 300) {
+    return Text({text}, {.x = x, .y = y, .width = 200});
+  };
+  EXPECT_EQ(KindsOf(Page({head("METRICAL NOTE", 50), Body(150)})), (Kinds{kTitle, kText}));
+  EXPECT_EQ(KindsOf(Page({head("METRICAL NOTE", 50), Body(150), head("ANOTHER", 250), Body(300)})),
+            (Kinds{kHeading, kText, kHeading, kText}));
+  EXPECT_EQ(KindsOf(Page({head("Metrical note", 50), Body(150)})), (Kinds{kText, kText}));
+  EXPECT_EQ(KindsOf(Page({head("IBAN DE49 2885 3512", 50), Body(150)})), (Kinds{kText, kText}));
+  EXPECT_EQ(KindsOf(Page({head("METRICAL NOTE", 50, 100), Body(150)})), (Kinds{kText, kText}));
+  EXPECT_EQ(KindsOf(Page({head("CHAPTER IV", 50), Body(150)})), (Kinds{kHeading, kText}));
 }
 
 TEST(Kinds, AParagraphThatBeginsWithANumberIsNoList) {
@@ -137,29 +147,6 @@ TEST(Kinds, UnsureScrapsAtPicturesAreLeftOut) {
                     Text({"ab"}, {.y = 900})})),
       (Kinds{kText, kFigure, kText, kText}))
       << "of those away from pictures only dirt goes, and what is read with confidence stays";
-}
-
-TEST(RunningHeads, AreLinesThatComeBack) {
-  std::vector<PageResult> pages;
-  for (int i = 0; i < 4; ++i) {
-    const std::string head = i == 2 ? "Contents" : "A journey north " + std::to_string(10 + i);
-    pages.push_back(Page({Text({head}, {.y = 20}), Body(80), Body(200)}));
-  }
-  RunningHeads heads;
-  for (const PageResult& page : pages) heads.Look(page);
-  for (int i = 0; i < 4; ++i) {
-    heads.Mark(i, pages[static_cast<size_t>(i)]);
-    EXPECT_EQ(pages[static_cast<size_t>(i)].regions[0].kind, i == 2 ? kText : kHeader) << i;
-    EXPECT_EQ(pages[static_cast<size_t>(i)].regions[1].kind, kText);
-  }
-}
-
-TEST(RunningHeads, OneSheetHasNone) {
-  PageResult page = Page({Text({"A journey north"}, {.y = 20}), Body(80)});
-  RunningHeads heads;
-  heads.Look(page);
-  heads.Mark(0, page);
-  EXPECT_EQ(page.regions[0].kind, kText);
 }
 
 }  // namespace

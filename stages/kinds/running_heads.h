@@ -1,5 +1,4 @@
-// What the parts of a page are, from their text and place: titles, headings, list items, captions,
-// footnotes, page numbers, running heads.
+// Headers and footers, told over the pages of a document.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +8,6 @@
 #include "stages/formats/page_result.h"
 
 namespace platen {
-
-// Gives regions of text that were read line by line their kinds; splits lists into their items;
-// leaves out scraps of pictures and dirt, which the model read with little confidence. Regions that
-// a layout model has given a kind keep it. docs/LAYOUT.md has the rules. Pure.
-void AssignKinds(PageResult& page);
 
 // Lines at the top or bottom of a page that stand at the same place on pages near it with nearly
 // the same text are headers and footers. Shown all pages of a document in order, then asked for

@@ -1,0 +1,72 @@
+#include "stages/cut_pictures.h"
+
+#include <png.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "model/support/error.h"
+
+namespace platen {
+namespace {
+
+// The pixels that `box` touches.
+Image CropOf(const Image& page, const BoxF& box) {
+  const auto bound = [](float value, int most) {
+    return static_cast<int>(std::clamp(value, 0.0F, static_cast<float>(most)));
+  };
+  const int x0 = bound(std::floor(box.x0), page.width), x1 = bound(std::ceil(box.x1), page.width);
+  const int y0 = bound(std::floor(box.y0), page.height), y1 = bound(std::ceil(box.y1), page.height);
+  if (x1 <= x0 || y1 <= y0) return {};
+  Image crop(x1 - x0, y1 - y0);
+  for (int y = 0; y < crop.height; ++y) {
+    const uint8_t* from = page.Row(y0 + y) + static_cast<ptrdiff_t>(x0) * Image::kChannels;
+    std::copy_n(from, static_cast<size_t>(crop.width) * Image::kChannels, crop.Row(y));
+  }
+  return crop;
+}
+
+bool IsGray(const Image& image) {
+  for (size_t i = 0; i < image.rgb.size(); i += Image::kChannels) {
+    if (image.rgb[i] != image.rgb[i + 1] || image.rgb[i] != image.rgb[i + 2]) return false;
+  }
+  return true;
+}
+
+std::string ToPng(const Image& image) {
+  std::vector<uint8_t> gray;
+  if (IsGray(image)) {
+    for (size_t i = 0; i < image.rgb.size(); i += Image::kChannels) gray.push_back(image.rgb[i]);
+  }
+  png_image header = {};
+  header.version = PNG_IMAGE_VERSION;
+  header.width = static_cast<png_uint_32>(image.width);
+  header.height = static_cast<png_uint_32>(image.height);
+  header.format = gray.empty() ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
+  const void* pixels = gray.empty() ? image.rgb.data() : gray.data();
+  // What png_image_write_to_memory would need is known only after it has run.
+  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(header);
+  std::string png(size, '\0');
+  if (png_image_write_to_memory(&header, png.data(), &size, 0, pixels, 0, nullptr) == 0) {
+    throw Error(ErrorKind::kEnvironment, {},
+                std::string("a picture cannot be written as PNG: ") + header.message);
+  }
+  png.resize(size);
+  return png;
+}
+
+}  // namespace
+
+std::vector<Picture> CutPictures(const Image& page, const PageLayout& layout) {
+  std::vector<Picture> pictures;
+  for (size_t i = 0; i < layout.regions.size(); ++i) {
+    const LayoutRegion& region = layout.regions[i];
+    if (region.kind != RegionKind::kFigure && region.kind != RegionKind::kChart) continue;
+    const Image crop = CropOf(page, region.box);
+    if (!crop.empty()) pictures.push_back({static_cast<int>(i), ToPng(crop)});
+  }
+  return pictures;
+}
+
+}  // namespace platen
