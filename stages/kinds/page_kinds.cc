@@ -36,6 +36,7 @@ constexpr double kTitleZone = 0.5;
 constexpr double kNoteZone = 0.55;
 // Scraps: the mean probability of their tokens is below kUnsure.
 constexpr double kUnsure = 0.60;
+constexpr double kMostlyInPicture = 0.5;  // share of a region
 constexpr size_t kMostScrapLines = 2;
 constexpr size_t kDirtLetters = 2;
 
@@ -75,15 +76,25 @@ class PageKinds {
   }
 
  private:
-  // What was taken for a few letters, and could not be read with confidence, at a picture is part
-  // of it; away from pictures a dot or a stroke is dirt.
+  // What was taken for letters and could not be read with confidence is part of the picture in
+  // which it lies; also a few letters at a picture. Away from pictures a dot or a stroke is dirt.
   void DropScraps() {
     std::erase_if(page_.regions, [&](const RegionResult& region) {
-      if (!IsPlainText(region) || region.lines.size() > kMostScrapLines || !region.error.empty()) {
-        return false;
-      }
+      if (IsPicture(region) || !region.error.empty() || region.lines.empty()) return false;
       if (region.confidence.tokens == 0 || region.confidence.mean >= kUnsure) return false;
+      if (LiesInPicture(region.box)) return true;
+      if (!IsPlainText(region) || region.lines.size() > kMostScrapLines) return false;
       return CodePoints(region.text).size() <= kDirtLetters || TouchesPicture(region.box);
+    });
+  }
+
+  bool LiesInPicture(const ResultBox& box) const {
+    const double area = (box.x1 - box.x0) * (box.y1 - box.y0);
+    return std::any_of(page_.regions.begin(), page_.regions.end(), [&](const RegionResult& other) {
+      if (!IsPicture(other)) return false;
+      const double width = std::min(box.x1, other.box.x1) - std::max(box.x0, other.box.x0);
+      const double height = std::min(box.y1, other.box.y1) - std::max(box.y0, other.box.y0);
+      return width > 0 && height > 0 && width * height > kMostlyInPicture * area;
     });
   }
 

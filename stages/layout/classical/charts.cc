@@ -95,9 +95,10 @@ bool LeaveOutLabels(const Box& chart, double xh, std::vector<Phrase>& lines) {
   return true;
 }
 
-bool HoldsText(const Box& area, const std::vector<Phrase>& lines) {
+// Whether a line of more than `letters` letters stands in the area or reaches into it.
+bool HoldsLine(const Box& area, size_t letters, const std::vector<Phrase>& lines) {
   return std::any_of(lines.begin(), lines.end(), [&](const Phrase& line) {
-    return line.box.center_x() > area.x0 && line.box.center_x() < area.x1 &&
+    return line.letters.size() > letters && OverlapX(line.box, area) > 0 &&
            line.box.center_y() > area.y0 && line.box.center_y() < area.y1;
   });
 }
@@ -113,7 +114,7 @@ void CompleteCharts(const Rulings& rulings, double letter_height, std::vector<Bo
       if (stands(picture)) chart = Union(chart, picture);
     }
     const bool drawn = std::any_of(pictures.begin(), pictures.end(), stands);
-    if (!drawn && HoldsText(area, lines)) return;
+    if (HoldsLine(area, drawn ? kMostLetters : 0, lines)) return;  // edges of a page, of a table
     // Labels outside the axes tell a chart whose bars are too light or too few to be a picture.
     const bool labelled = LeaveOutLabels(chart, letter_height, lines);
     if (!labelled && !(drawn && on_axes)) return;
