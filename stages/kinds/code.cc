@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +20,7 @@ constexpr size_t kFewestApart = 3;      // characters, of two lines that are com
 constexpr double kFits = 0.4;           // of the advance
 constexpr double kMostFit = 0.75;       // share of the lines
 constexpr double kNeighboursFit = 0.6;  // of a region beside code
+constexpr double kIndentedFit = 0.3;    // of one that is indented as code is
 // The advance in x-heights: 1.1 to 1.25 in common faces.
 constexpr double kLeastAdvance = 0.85;
 constexpr double kMostAdvance = 1.8;
@@ -123,10 +125,15 @@ bool BelongsTo(const Code& code, const RegionResult& other) {
       std::max(size, other_size) > kSamePrint * std::min(size, other_size)) {
     return false;
   }
+  std::set<long> columns;
   const LineResult& longest = LongestOf(code.region);
-  const double column = (StartOf(first, longest) - StartOf(last, longest)) / code.pitch.advance;
-  return std::abs(column - std::round(column)) < kFits / 2 &&
-         MostFit(other.lines, code.pitch, kNeighboursFit);
+  const double left = StartOf(code.region.lines.front(), longest);
+  for (const LineResult& line : other.lines) {
+    const double column = (StartOf(line, longest) - left) / code.pitch.advance;
+    if (std::abs(column - std::round(column)) >= kFits / 2) return false;
+    columns.insert(std::lround(column));
+  }
+  return MostFit(other.lines, code.pitch, columns.size() > 1 ? kIndentedFit : kNeighboursFit);
 }
 
 // The lines with the spaces and empty lines that the page shows.

@@ -122,7 +122,23 @@ TEST(Code, PartsOnOneGridAreOneRegion) {
   EXPECT_EQ(page.regions[1].box.y0, 100);
 }
 
-TEST(Code, AComentFarToTheRightStaysOnItsRow) {
+// Indentation tells code whose characters were miscounted.
+TEST(Code, AMisreadPartBelongsToItByItsIndentation) {
+  RegionResult below =
+      Monospaced({"def add(self):", "    self.path = path", "    return self"}, 310);
+  below.lines[0].text = "defadd(self";
+  below.lines[1].text = "self. path= path-";
+  PageResult page = Page({Monospaced(Program(), 150), below});
+  AssignKinds(page);
+  ASSERT_EQ(page.regions.size(), 1U);
+  EXPECT_EQ(page.regions[0].lines.size(), 8U);
+  for (LineResult& line : below.lines) line.quad[0].x += 5;  // off the grid
+  page = Page({Monospaced(Program(), 150), below});
+  AssignKinds(page);
+  EXPECT_EQ(page.regions.size(), 2U);
+}
+
+TEST(Code, ACommentFarToTheRightStaysOnItsRow) {
   RegionResult region = Monospaced(Program(), 150);
   LineResult comment = region.lines[0];
   const double x = 100 + 40 * kAdvance;
