@@ -63,9 +63,9 @@ bool MayHaveFaintMarks(const std::vector<Component>& components, double letter_h
                      [&](const Component& c) { return IsMark(c, letter_height); });
 }
 
-void RemoveFaintMarks(const cv::Mat& flat, double letter_height, cv::Mat& ink) {
+void RemoveFaintMarks(const cv::Mat& flat, const Components& components, double letter_height,
+                      cv::Mat& ink) {
   const double xh = letter_height;
-  const Components components = FindComponents(ink);
   Tones letters;
   for (const Component& c : components.items) {
     if (IsLetter(c, xh)) letters.Add(flat, components.labels, c);

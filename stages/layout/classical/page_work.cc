@@ -173,7 +173,10 @@ PageLines FindLines(WorkingPage& page) {
     return found;
   }
   found.to_straight = Straighten(found.skew_degrees, page);
-  if (MayHaveFaintMarks(page.components.items, xh)) RemoveFaintMarks(page.flat, xh, page.ink);
+  if (MayHaveFaintMarks(page.components.items, xh)) {
+    const bool turned = std::abs(found.skew_degrees) >= kSmallestSkew;
+    RemoveFaintMarks(page.flat, turned ? FindComponents(page.ink) : page.components, xh, page.ink);
+  }
   Rulings rulings = RemoveRulings(xh, page.ink);
   page.components = FindComponents(page.ink);
   Letters letters = FindLetters(page.components, xh, found.skew_degrees);

@@ -34,7 +34,7 @@ TEST(FaintMarks, GoAndLeaveThePrintUnderThem) {
   cv::Mat ink = InkOf(stamped);
   ASSERT_GT(cv::countNonZero(ink != print), 500);
   ASSERT_TRUE(MayHaveFaintMarks(FindComponents(ink).items, kXHeight));
-  RemoveFaintMarks(stamped, kXHeight, ink);
+  RemoveFaintMarks(stamped, FindComponents(ink), kXHeight, ink);
   EXPECT_EQ(cv::countNonZero(ink != print), 0);
 }
 
@@ -44,7 +44,7 @@ TEST(FaintMarks, AsDarkAsThePrintStay) {
   cv::rectangle(flat, kStamp, cv::Scalar(25), 4);
   cv::Mat ink = InkOf(flat);
   const cv::Mat before = ink.clone();
-  RemoveFaintMarks(flat, kXHeight, ink);
+  RemoveFaintMarks(flat, FindComponents(ink), kXHeight, ink);
   EXPECT_EQ(cv::countNonZero(ink != before), 0);
 }
 
@@ -54,7 +54,7 @@ TEST(FaintMarks, OnWhitePaperStay) {
   cv::rectangle(flat, cv::Rect(60, 400, 220, 90), cv::Scalar(130), 4);
   cv::Mat ink = InkOf(flat);
   const cv::Mat before = ink.clone();
-  RemoveFaintMarks(flat, kXHeight, ink);
+  RemoveFaintMarks(flat, FindComponents(ink), kXHeight, ink);
   EXPECT_EQ(cv::countNonZero(ink != before), 0);
 }
 
