@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "stages/formats/list_mark.h"
 #include "stages/formats/table_text.h"
 #include "stages/join_results.h"
 #include "stages/kinds/page_kinds.h"
@@ -119,6 +120,12 @@ std::array<ResultPoint, 2> BaselineOf(const LayoutLine& line) {
   return {{{quad[0].x + shift.x, quad[0].y + shift.y}, {quad[1].x + shift.x, quad[1].y + shift.y}}};
 }
 
+// What a check box before a line is in its text. The model is not shown it.
+std::string MarkOf(CheckBox check_box) {
+  if (check_box == CheckBox::kEmpty) return std::string(kEmptyCheckBox);
+  return check_box == CheckBox::kTicked ? std::string(kTickedCheckBox) : "";
+}
+
 // One line from its pieces.
 LineResult AssembleLine(const PageLayout& layout, std::span<const CropReading> pieces) {
   LineResult line;
@@ -126,6 +133,7 @@ LineResult AssembleLine(const PageLayout& layout, std::span<const CropReading> p
   line.quad = ToResult(origin != nullptr ? origin->quad : pieces.front().origin.quad);
   line.box = BoundsOf(line.quad);
   if (origin != nullptr) {
+    line.text = MarkOf(origin->check_box);
     line.baseline = BaselineOf(*origin);
     line.x_height = static_cast<double>(origin->letter_height);
     line.weight = static_cast<double>(origin->weight);

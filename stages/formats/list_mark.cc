@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <utility>
 
 namespace platen {
 namespace {
@@ -50,6 +51,12 @@ ListMark FindListMark(std::string_view text) {
     if (!text.starts_with(bullet)) continue;
     const size_t bytes = WithSpace(text, bullet.size() - 1);
     return bytes > 0 ? ListMark{Kind::kBullet, bytes} : ListMark{};
+  }
+  for (const auto& [box, kind] :
+       {std::pair(kEmptyCheckBox, Kind::kOpenTask), std::pair(kTickedCheckBox, Kind::kDoneTask)}) {
+    if (!text.starts_with(box)) continue;
+    const size_t bytes = WithSpace(text, box.size() - 1);
+    return bytes > 0 ? ListMark{kind, bytes} : ListMark{};
   }
   const bool bracket = text.starts_with('(');
   const size_t end = text.find_first_of(bracket ? ")" : ".)");

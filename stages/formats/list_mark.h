@@ -6,12 +6,17 @@
 
 namespace platen {
 
+inline constexpr std::string_view kEmptyCheckBox = "\xE2\x98\x90";   // ☐
+inline constexpr std::string_view kTickedCheckBox = "\xE2\x98\x92";  // ☒
+
 struct ListMark {
   enum class Kind {
     kNone,
-    kBullet,  // a dot, a dash, a square
-    kNumber,  // "12." or "12)": a number of a Markdown list
-    kLabel,   // "a)", "(3)", "(iv)"
+    kBullet,    // a dot, a dash, a square
+    kNumber,    // "12." or "12)": a number of a Markdown list
+    kLabel,     // "a)", "(3)", "(iv)"
+    kOpenTask,  // an empty check box
+    kDoneTask,  // a ticked one
   };
   Kind kind = Kind::kNone;
   size_t bytes = 0;  // with the space behind it

@@ -34,7 +34,10 @@ std::string ListItem(const std::string& text, bool number_is_text) {
   if (number_is_text) return Escaped(text);
   if (mark.kind == ListMark::Kind::kNumber)
     return text.substr(0, mark.bytes) + Escaped(text.substr(mark.bytes));
-  return "- " + Escaped(mark.kind == ListMark::Kind::kBullet ? text.substr(mark.bytes) : text);
+  if (mark.kind == ListMark::Kind::kLabel || !mark) return "- " + Escaped(text);
+  const bool open = mark.kind == ListMark::Kind::kOpenTask;
+  const bool done = mark.kind == ListMark::Kind::kDoneTask;
+  return (open ? "- [ ] " : done ? "- [x] " : "- ") + Escaped(text.substr(mark.bytes));
 }
 
 // Text as it is, whatever is in it. `language` may be empty.

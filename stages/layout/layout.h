@@ -25,6 +25,9 @@ struct BoxF {
   float x0 = 0, y0 = 0, x1 = 0, y1 = 0;
 };
 
+// A square before a line of a form, to be ticked.
+enum class CheckBox : uint8_t { kNone, kEmpty, kTicked };
+
 // A text line. Coordinates are pixels of the upright page (see PageLayout::rotation).
 struct LayoutLine {
   std::array<PointF, 4> quad;  // top-left, top-right, bottom-right, bottom-left along the line
@@ -35,6 +38,7 @@ struct LayoutLine {
   float descent = 0;           // lowest ink below the baseline
   float weight = 0;            // ink in the boxes of its letters, 0..1; 0: not measured
   bool light_on_dark = false;  // its print is lighter than its ground
+  CheckBox check_box = CheckBox::kNone;  // that stands before it, outside the quad
 };
 
 // A cell of a table. Rows and columns count from 0.

@@ -64,6 +64,24 @@ TEST(AssemblePageTest, PiecesBecomeLinesAndLinesBecomeBlocks) {
   EXPECT_EQ(page.regions[0].confidence.tokens, 4);
 }
 
+TEST(AssemblePageTest, ACheckBoxStandsBeforeTheTextOfItsLine) {
+  PageGeometry geometry = ThreeLines();
+  geometry.layout.regions[0].lines[0].check_box = CheckBox::kTicked;
+  geometry.layout.regions[0].lines[1].check_box = CheckBox::kEmpty;
+  CropReading first = Reading(0, 0, "one two", {1, 1});
+  first.token_ends = {3, 7};
+  const PageResult page = AssemblePage(
+      geometry, {first, Reading(1, 0, "three", {1}), Reading(2, 0, "four", {1})}, ByLine());
+  ASSERT_EQ(page.regions.size(), 3U);  // two items and a line
+  EXPECT_EQ(page.regions[0].text, "\u2612 one two");
+  EXPECT_EQ(page.regions[1].text, "\u2610 three");
+  EXPECT_EQ(page.regions[2].text, "four");
+  const LineResult& line = page.regions[0].lines[0];
+  ASSERT_EQ(line.words.size(), 2U);
+  EXPECT_EQ(line.text.substr(static_cast<size_t>(line.words[0].begin), 3), "one");
+  EXPECT_EQ(line.tokens.front().end, 7);
+}
+
 TEST(AssemblePageTest, AFailedLineLeavesAnErrorAndTheRestIsKept) {
   std::vector<CropReading> readings = {Reading(0, 0, "one", {1}), Reading(1, 0, "", {}),
                                        Reading(2, 0, "three", {1})};

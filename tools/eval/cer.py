@@ -48,6 +48,7 @@ class Page:
 
 
 def normalise(text: str) -> str:
+    text = re.sub("[☐☑☒]", " ", text)  # drawn, not written: truths do not have them
     text = unicodedata.normalize("NFKC", text.translate(ASCII)).translate(ASCII)
     text = re.sub(r"(?:\s*[.·]){3,}", " ", text.replace("''", '"'))
     return " ".join(text.split())

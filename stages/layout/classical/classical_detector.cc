@@ -61,6 +61,7 @@ class LineWriter {
     out.ascent = ToPage(metrics.ascent);
     out.descent = ToPage(metrics.descent);
     out.weight = static_cast<float>(line.weight);
+    out.check_box = line.check_box;
     return out;
   }
 

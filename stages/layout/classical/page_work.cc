@@ -7,6 +7,7 @@
 
 #include "stages/layout/classical/binarise.h"
 #include "stages/layout/classical/charts.h"
+#include "stages/layout/classical/check_boxes.h"
 #include "stages/layout/classical/faint_marks.h"
 #include "stages/layout/classical/false_lines.h"
 #include "stages/layout/classical/gutters.h"
@@ -183,11 +184,14 @@ PageLines FindLines(WorkingPage& page) {
   const cv::Size size = page.ink.size();
   const std::vector<Box> photographs = FindPhotographs(page.grey, xh);
   Letters pictured = TakeLettersIn(photographs, letters);
+  std::vector<FoundCheckBox> check_boxes = FindCheckBoxes(page.components, xh);
+  TakeCheckBoxes(xh, check_boxes, letters);
 
   std::vector<Box> print = letters.core;
   print.insert(print.end(), photographs.begin(), photographs.end());
   const Gutters gutters(print, size, xh);
   std::vector<Phrase> lines = LinesOf(letters, gutters, xh, rulings.down);
+  MarkLines(check_boxes, xh, lines);
   std::vector<Ruling> none;
   for (Phrase& line : LinesOf(pictured, gutters, xh, none)) lines.push_back(std::move(line));
   lines = DropFalseLines(lines, {size, xh, found.skew_degrees});

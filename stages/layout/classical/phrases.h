@@ -6,6 +6,7 @@
 #include "stages/layout/classical/gutters.h"
 #include "stages/layout/classical/letters.h"
 #include "stages/layout/geometry.h"
+#include "stages/layout/layout.h"
 
 namespace platen::layout {
 
@@ -14,6 +15,7 @@ struct Phrase {
   std::vector<Box> letters;
   Box box;            // of the body: single letters that reach far up or down are cut off
   double weight = 0;  // of a line: the share of its letters' boxes that is ink; 0: not measured
+  CheckBox check_box = CheckBox::kNone;  // of a line: what stands before it
 };
 
 // Phrases of running text, then those of large letters (headlines), which take in the small letters

@@ -22,6 +22,9 @@ TEST(ListMark, IsABulletANumberOrALabelWithSomethingBehindIt) {
     EXPECT_EQ(FindListMark(label).kind, kLabel) << label;
   }
   EXPECT_EQ(FindListMark("(iv) one").bytes, 5U);
+  EXPECT_EQ(FindListMark("\u2610 one").kind, kOpenTask);
+  EXPECT_EQ(FindListMark("\u2612 one").kind, kDoneTask);
+  EXPECT_EQ(FindListMark("\u2612 one").bytes, 4U);
 }
 
 TEST(ListMark, OtherBeginningsAreNone) {

@@ -74,6 +74,12 @@ TEST(Markdown, AMarkOfOneSignIsABulletAndALabelStays) {
             "- one\n- b) two\n- \\[x] three\n\n");
 }
 
+TEST(Markdown, CheckBoxesAreTasks) {
+  EXPECT_EQ(Markdown({Region(RegionKind::kListItem, {"\u2610 one"}),
+                      Region(RegionKind::kListItem, {"\u2612 two"})}),
+            "- [ ] one\n- [x] two\n\n");
+}
+
 // Markdown would number the items 3, 4, 5.
 TEST(Markdown, NumbersThatDoNotFollowOneAnotherAreNoList) {
   EXPECT_EQ(

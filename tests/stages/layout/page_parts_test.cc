@@ -188,6 +188,47 @@ TEST(Columns, TheDotOfAnIBelongsToItsOwnColumn) {
   }
 }
 
+// A square of 20 pixels whose lower left corner is (x, baseline).
+void AddCheckBox(DrawnPage& page, int x, int baseline, bool ticked) {
+  page.Fill(x, baseline - 20, x + 20, baseline);
+  page.Fill(x + 2, baseline - 18, x + 18, baseline - 2, 255);
+  for (int k = 3; ticked && k < 17; ++k) {
+    page.Fill(x + k, baseline - 20 + k, x + k + 2, baseline - 18 + k);
+    page.Fill(x + k, baseline - k, x + k + 2, baseline + 2 - k);
+  }
+}
+
+TEST(CheckBoxes, AreNotedAtTheirLinesAndNotRead) {
+  DrawnPage page(1000, 1400);
+  AddText(page, 100, 120, 800, 6);
+  AddCheckBox(page, 100, 420, false);
+  AddCheckBox(page, 100, 470, true);
+  AddText(page, 140, 420, 500, 1);
+  AddText(page, 140, 470, 500, 1);
+  page.Fill(100, 500, 120, 520);  // a solid square is no box
+  AddText(page, 140, 520, 500, 1);
+  const std::vector<LayoutLine> lines = LinesOf(Detect(page));
+  ASSERT_EQ(lines.size(), 9u);
+  const CheckBox expected[] = {CheckBox::kEmpty, CheckBox::kTicked, CheckBox::kNone};
+  for (size_t i = 0; i < lines.size(); ++i) {
+    EXPECT_EQ(lines[i].check_box, i < 6 ? CheckBox::kNone : expected[i - 6]) << i;
+  }
+  EXPECT_GT(lines[6].box.x0, 122);
+  EXPECT_GT(lines[7].box.x0, 122);
+}
+
+TEST(CheckBoxes, WithinALineStayThere) {
+  DrawnPage page(1000, 1400);
+  for (int i = 0; i < 10; ++i) {
+    AddText(page, 100, 120 + 36 * i, 800, 1);
+    page.Fill(412, 95 + 36 * i, 450, 128 + 36 * i, 255);
+    AddCheckBox(page, 420, 120 + 36 * i, false);  // within a line
+  }
+  for (const LayoutLine& line : LinesOf(Detect(page))) {
+    EXPECT_EQ(line.check_box, CheckBox::kNone);
+  }
+}
+
 TEST(Tables, HeadsLeftOfTheirFiguresAreInTheTable) {
   DrawnPage page(1000, 1400);
   AddText(page, 100, 120, 800, 6);
