@@ -360,14 +360,19 @@ class Grouper {
     });
   }
 
-  // A line between two columns, on the row in which both begin: the head of a column between them.
+  // A line between two columns, on the row in which the first begins: the head of a column between
+  // them, or, if the second begins in the next row, its own head at the left of its figures.
   bool HasHeadBetween(const Pair& pair) const {
-    const Column &left = columns_[static_cast<size_t>(pair.left)],
-                 &right = columns_[static_cast<size_t>(pair.right)];
+    const Column &first = columns_[static_cast<size_t>(pair.left)],
+                 &second = columns_[static_cast<size_t>(pair.right)];
+    const Box& begin = At(second.lines[0]);
+    const bool together = OnOneRow(At(first.lines[0]), begin);
+    const bool next_row = first.lines.size() > 1 && OnOneRow(At(first.lines[1]), begin);
+    if (!together && !next_row) return false;
     return std::any_of(columns_.begin(), columns_.end(), [&](const Column& c) {
-      return c.lines.size() == 1 && c.box.x0 > std::min(left.box.x1, right.box.x1) &&
-             c.box.x1 < std::max(left.box.x0, right.box.x0) && OnOneRow(c.box, At(left.lines[0])) &&
-             OnOneRow(c.box, At(right.lines[0]));
+      return c.lines.size() == 1 && c.box.x0 > std::min(first.box.x1, second.box.x1) &&
+             c.box.x1 < std::max(first.box.x0, second.box.x0) &&
+             OnOneRow(c.box, At(first.lines[0]));
     });
   }
 

@@ -236,16 +236,18 @@ std::vector<double> ColumnEdges(const std::vector<Box>& lines,
   std::vector<double> edges = {left};
   int covering = 0;
   double free_from = left;
-  bool free = false;
+  bool free = false, any_column = false;
   for (const auto& [x, step] : steps) {
     const bool was_free = free;
     const int before = covering;
     covering += step;
     free = static_cast<double>(covering) <= most;
     if (!was_free && free) free_from = x;
-    if (was_free && !free && x - free_from >= kChannel * xh && before <= most) {
+    // Before the first column there is none, though a row or two may begin further left.
+    if (any_column && was_free && !free && x - free_from >= kChannel * xh && before <= most) {
       edges.push_back((free_from + x) / 2);
     }
+    any_column = any_column || !free;
   }
   edges.push_back(right);
   return edges;

@@ -123,6 +123,17 @@ TEST(OpenTables, ALineAcrossColumnsSpansThem) {
   EXPECT_EQ(wide->lines, std::vector<int>{30});
 }
 
+TEST(OpenTables, ARowThatBeginsFurtherLeftMakesNoColumn) {
+  std::vector<Box> lines;
+  for (int row = 0; row < 10; ++row) {
+    for (int column = 0; column < 3; ++column) lines.push_back(TextIn(row, column));
+  }
+  lines[12].x0 -= 12;  // a speck before it
+  const std::optional<Grid> grid = GridOfRows(lines, All(lines), {}, kXHeight);
+  ASSERT_TRUE(grid.has_value());
+  EXPECT_EQ(grid->columns, 3);
+}
+
 TEST(OpenTables, TwoColumnsAreAFormUnlessRuled) {
   std::vector<Box> lines;
   for (int row = 0; row < 4; ++row) {
