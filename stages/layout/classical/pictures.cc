@@ -87,6 +87,7 @@ cv::Mat Drawing(const cv::Mat& ink, const std::vector<Phrase>& lines, double cel
   for (const Phrase& line : lines) {
     if (!LooksWritten(line, cell)) continue;
     const cv::Rect cells = CellsOf(line.box, cell, ink.size());
+    if (cells.empty()) continue;  // behind the last whole cell
     ink(cells).copyTo(written(cells));
   }
   cv::Mat all_around, written_around;
