@@ -64,6 +64,20 @@ void ForJobs(int64_t rows, int64_t panels, int64_t job_panels, const Body& body)
   });
 }
 
+Epilogue EpilogueOf(Linear::Mode mode) {
+  switch (mode) {
+    case Linear::Mode::kStore:
+      return Epilogue::kStore;
+    case Linear::Mode::kAddTo:
+      return Epilogue::kAdd;
+    case Linear::Mode::kRelu:
+      return Epilogue::kRelu;
+    case Linear::Mode::kSilu:
+      return Epilogue::kSilu;
+  }
+  return Epilogue::kStore;
+}
+
 // Asks for the lines of `count` bytes that will be written.
 void FetchForWriting(const int8_t* bytes, int64_t count) {
   for (int64_t i = 0; i < count; i += 64) __builtin_prefetch(bytes + i, 1);
@@ -176,9 +190,7 @@ Job Linear::PanelJob(int64_t rows, int64_t first_panel, int64_t most_panels, Mod
   job.bias = arrays_.bias.empty() ? nullptr : arrays_.bias.data() + first_panel * kPanelColumns;
   job.columns = static_cast<int>(std::min(columns() - first_panel * shape_.panel_columns(),
                                           job.num_panels * shape_.panel_columns()));
-  job.epilogue = shape_.silu_mul        ? Epilogue::kSiluMul
-                 : mode == Mode::kAddTo ? Epilogue::kAdd
-                                        : Epilogue::kStore;
+  job.epilogue = shape_.silu_mul ? Epilogue::kSiluMul : EpilogueOf(mode);
   return job;
 }
 
@@ -202,6 +214,7 @@ void Linear::Apply(const KernelTable& kernels, const LinearInput& input, MatView
                    LinearWorkspace& ws, Mode mode) const {
   assert(input.x.cols == depth() && y.cols == columns() && input.x.rows == y.rows);
   assert(!shape_.silu_mul || mode == Mode::kStore);
+  assert(!shape_.int8() || mode == Mode::kStore || mode == Mode::kAddTo);
   if (y.rows == 0) return;
   const bool wants_floats = !shape_.int8() || ws.observer;
   const LinearInput rows = wants_floats ? Floats(kernels, input, ws) : input;
@@ -217,15 +230,26 @@ void Linear::Apply(const KernelTable& kernels, const LinearInput& input, MatView
 
 void Linear::ApplyF32(const KernelTable& kernels, ConstMatView x, MatView y, Mode mode) const {
   ForJobs(x.rows, shape_.num_panels(), kJobPanels, [&](int64_t row, int64_t rows, int64_t panel) {
-    auto job = PanelJob<GemmF32Job>(rows, panel, kJobPanels, mode);
-    job.a = x.Row(row);
-    job.a_stride = x.stride;
-    job.k = static_cast<int>(depth());
-    job.panels = reinterpret_cast<const float*>(Panel(panel));
-    job.c = y.Row(row) + panel * shape_.panel_columns();
-    job.c_stride = y.stride;
-    kernels.gemm_f32(job);
+    MultiplyF32(kernels, x.Rows(row, rows), y.Rows(row, rows), panel, kJobPanels, mode);
   });
+}
+
+void Linear::ApplyTile(const KernelTable& kernels, ConstMatView x, MatView y, Mode mode) const {
+  assert(!shape_.int8() && x.cols == depth() && y.cols == columns() && x.rows == y.rows);
+  MultiplyF32(kernels, x, y, 0, shape_.num_panels(), mode);
+}
+
+// All rows with some panels, on the calling thread.
+void Linear::MultiplyF32(const KernelTable& kernels, ConstMatView x, MatView y, int64_t first_panel,
+                         int64_t most_panels, Mode mode) const {
+  auto job = PanelJob<GemmF32Job>(x.rows, first_panel, most_panels, mode);
+  job.a = x.data;
+  job.a_stride = x.stride;
+  job.k = static_cast<int>(depth());
+  job.panels = reinterpret_cast<const float*>(Panel(first_panel));
+  job.c = y.data + first_panel * shape_.panel_columns();
+  job.c_stride = y.stride;
+  kernels.gemm_f32(job);
 }
 
 void Linear::ApplyQuantized(const KernelTable& kernels, const QuantizedRows& x, MatView y,

@@ -26,6 +26,8 @@ PLATEN_INLINE void FinishRow(const float* tile, const float* bias, Epilogue epil
     const int left = columns - v * 16;
     if (left > 0) {
       if (epilogue == Epilogue::kAdd) value[v] = Add(LoadFirst(c + v * 16, left), value[v]);
+      if (epilogue == Epilogue::kRelu) value[v] = Max(Set1(0.0F), value[v]);  // keeps NaN
+      if (epilogue == Epilogue::kSilu) value[v] = Silu(value[v]);
       StoreFirst(value[v], c + v * 16, left);
     }
   });
