@@ -195,6 +195,7 @@ RegionResult NewRegion(const LayoutRegion* origin, const ReadingConfig& reading)
   RegionResult region;
   if (origin == nullptr) return region;
   region.kind = origin->kind;
+  region.native_label = origin->native_label;
   region.syntax = reading.Of(origin->kind).syntax;
   region.quad = ToResult(origin->quad);
   region.box = BoundsOf(region.quad);

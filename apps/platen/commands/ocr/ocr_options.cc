@@ -126,6 +126,8 @@ void AddReading(OptionTable& table) {
 void AddModel(OptionTable& table) {
   const std::string group = "Model and decoding";
   table.push_back(ModelOption(group));
+  table.push_back(LayoutModelOption(group));
+  table.push_back(BoxRulesOption(group));
   table.push_back({.name = "task",
                    .type = Type::kChoice,
                    .default_value = "text",

@@ -35,7 +35,8 @@ TEST(LayoutDiscrimination, EveryMistakeOfTheNetworkIsCaughtByASnapshotThatIsHere
 }
 
 TEST(LayoutDiscrimination, EveryMistakeInTheBoxRulesChangesACase) {
-  for (const auto& [mistake, found] : Table("rules").items()) {
+  const nlohmann::json rules = Table("rules");
+  for (const auto& [mistake, found] : rules.items()) {
     EXPECT_EQ(found.at("cases_that_differ") > 0, mistake != "none") << mistake;
   }
 }
