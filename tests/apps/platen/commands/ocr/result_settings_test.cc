@@ -45,6 +45,20 @@ TEST(ResultSettings, AreThoseOfTheFirstVersion) {
             expected);
 }
 
+// What was taken counts, not how it was asked for: a layout model may lie beside the model.
+TEST(ResultSettings, ALayoutModelCountsByItsContents) {
+  const auto shown = [](const std::vector<std::string>& words, const std::string& id) {
+    return ResultSettingsOf(OcrOptions(), ParseSettings(OcrOptions(), words),
+                            {{"layout-model", id}});
+  };
+  const std::pair<std::string, std::string> entry = {"layout_model", "an id"};
+  EXPECT_EQ(shown({}, "an id").back(), entry);
+  EXPECT_EQ(shown({"--layout-model", "some/folder"}, "an id"), shown({}, "an id"));
+  EXPECT_EQ(shown({"--layout-model", "classical"}, ""), shown({}, ""));
+  EXPECT_NE(FingerprintOf(shown({}, "an id")), FingerprintOf(shown({}, "another")));
+  EXPECT_NE(FingerprintOf(shown({}, "an id")), FingerprintOf(shown({}, "")));
+}
+
 TEST(ResultSettings, ALaterOptionCountsOnceItIsUsed) {
   const OptionTable table = {
       {.name = "dpi", .default_value = "200", .changes_results = 9},
