@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/ops/parallel.h"
+#include "model/ops/work_observer.h"
 #include "model/support/ceil_div.h"
 
 namespace platen {
@@ -47,6 +48,7 @@ void Conv2d::Apply(const KernelTable& kernels, ConstMapView x, MapView y, Linear
     return;
   }
   const int64_t pixels = y.pixels.rows;
+  const WatchedGemm watched({pixels, weights_.columns(), weights_.depth(), "f32"});
   const int64_t tile_rows = TileRows(weights_.depth());
   ParallelFor(CeilDiv(pixels, tile_rows), [&](int64_t index) {
     thread_local Mat tile;

@@ -8,7 +8,6 @@
 #include "model/ops/parallel.h"
 #include "model/ops/work_observer.h"
 #include "model/support/ceil_div.h"
-#include "model/support/clock.h"
 
 namespace platen {
 namespace {
@@ -23,24 +22,6 @@ constexpr int64_t kPieceRows = 64;  // of a result that lies in memory
 constexpr int64_t kRowsAhead = 4;   // whose bytes are fetched for writing while a row is quantised
 constexpr int64_t kLongestFedGroup = 512;
 constexpr int64_t kStrideSkew = 16;  // one cache line: rows 1,024 bytes apart share cache sets
-
-// Tells the observer, if there is one, when a product began and ended.
-class WatchedGemm {
- public:
-  explicit WatchedGemm(const GemmCall& call) : observer_(CurrentWorkObserver()), call_(call) {
-    if (observer_ != nullptr) start_ns_ = MonotonicNs();
-  }
-  WatchedGemm(const WatchedGemm&) = delete;
-  WatchedGemm& operator=(const WatchedGemm&) = delete;
-  ~WatchedGemm() {
-    if (observer_ != nullptr) observer_->OnGemm(call_, start_ns_, MonotonicNs());
-  }
-
- private:
-  WorkObserver* observer_;
-  GemmCall call_;
-  int64_t start_ns_ = 0;
-};
 
 GemmCall CallOf(const Linear& linear, int64_t rows) {
   const LinearShape& shape = linear.shape();

@@ -163,7 +163,7 @@ TEST(BenchKernelsTest, OnlyTheLayersAndRowsAskedForAreTimed) {
 
 TEST(BenchTest, WhatCannotBeMeasuredIsSaid) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
-      {{"bench"}, "say first what to measure: kernels, model, decode or pages"},
+      {{"bench"}, "say first what to measure: kernels, model, decode, pages or layout"},
       {{"bench", "modle"}, "did you mean model?"},
       {{"bench", "model", "now"}, "takes no arguments"},
       {{"bench", "model", "--phases", "prefil"}, "prefill"},
