@@ -14,7 +14,8 @@ constexpr size_t kMaxConfigBytes = 1 << 20;
 // Far above every released size. With these limits no product of sizes overflows an int64, and no
 // map has more than 2^31 values.
 constexpr int kMaxChannels = 8192;
-constexpr int kMaxBlocks = 64;
+constexpr int kMaxBlocks = 16;  // of a stage
+constexpr int kMaxBlockLayers = 16;
 constexpr int kMaxLayers = 64;
 constexpr int kMaxHeads = 64;
 constexpr int kMaxHeadDim = 256;
@@ -100,7 +101,7 @@ BackboneConfig ReadBackbone(const JsonObject& object) {
   const auto mid = ints("stage_mid_channels", kMaxChannels, {48, 96, 192, 384});
   const auto result = ints("stage_out_channels", kMaxChannels, {128, 512, 1024, 2048});
   const auto blocks = ints("stage_num_blocks", kMaxBlocks, {1, 1, 3, 1});
-  const auto layers = ints("stage_numb_of_layers", kMaxLayers, {6, 6, 6, 6});
+  const auto layers = ints("stage_numb_of_layers", kMaxBlockLayers, {6, 6, 6, 6});
   const auto kernels = ints("stage_kernel_size", 7, {3, 3, 5, 5});
   const auto light = BoolsOr(object, "stage_light_block", {false, false, true, true});
   for (size_t i = 0; i < kStages; ++i) {

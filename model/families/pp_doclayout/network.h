@@ -11,7 +11,7 @@
 
 namespace platen::pp_doclayout {
 
-// Memory of a pass; about 300 MB at the released size.
+// Memory of a pass; about 0.3 GB at the released size.
 struct NetworkMemory {
   LinearWorkspace linear;
   FeatureMap image;

@@ -102,7 +102,10 @@ def detections(processor, outputs, size, labels):
     post = getattr(post, "__wrapped__", post)
     found = post(processor, outputs, threshold=THRESHOLD, target_sizes=torch.tensor([size[::-1]]))[0]
     rows = zip(found["scores"], found["labels"], found["boxes"])
-    return [{"label": labels[int(label)], "score": float(score), "box": [float(v) for v in box]} for score, label, box in rows]
+    rows = [{"label": labels[int(label)], "score": float(score), "box": [float(v) for v in box]} for score, label, box in rows]
+    # A query that is found twice has one place: the better score goes first, which transformers leaves open.
+    boxes = [row["box"] for row in rows]
+    return sorted(rows, key=lambda row: (boxes.index(row["box"]), -row["score"]))
 
 
 def export(snapshot, image, out):

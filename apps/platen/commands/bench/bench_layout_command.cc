@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "apps/platen/cli/command_line.h"
 #include "apps/platen/cli/exit_codes.h"
 #include "apps/platen/cli/model_options.h"
@@ -36,6 +38,22 @@ CommandHelp Help() {
       "  platen bench layout --layout-model /tmp/layout\n"};
 }
 
+void AddRun(const bench::LayoutModelRun& run, nlohmann::ordered_json& json) {
+  json["gflop"] = run.gflop;
+  json["seconds"] = run.seconds;
+  json["core_seconds"] = run.core_seconds;
+  json["share"] = run.share;
+  json["peaks"] = ToJson(run.peaks);
+}
+
+void Print(const bench::LayoutModelRun& run) {
+  const bench::Spread wall = bench::SpreadOf(run.seconds), cpu = bench::SpreadOf(run.core_seconds);
+  fmt::print("seconds         {:.3f} ({:.3f} .. {:.3f})\n", wall.median, wall.min, wall.max);
+  fmt::print("core-seconds    {:.3f} ({:.3f} .. {:.3f})\n", cpu.median, cpu.min, cpu.max);
+  fmt::print("share           {:.3f} of {} {:.0f} GFLOPS\n", run.share, run.peaks.f32_instruction,
+             run.peaks.f32_gflops);
+}
+
 }  // namespace
 
 int RunBenchLayout(const Words& words) {
@@ -53,25 +71,17 @@ int RunBenchLayout(const Words& words) {
   const auto model = snapshot.architecture->Load(snapshot.checkpoint, kernels);
   const bench::LayoutModelRun run = bench::RunLayoutModelBench(
       *model, kernels, static_cast<int>(settings.Integer("repetitions")));
-  const bench::Spread wall = bench::SpreadOf(run.seconds), cpu = bench::SpreadOf(run.core_seconds);
   if (settings.Flag("json")) {
     nlohmann::ordered_json json = BenchConditions(settings, nullptr);
     json["layout_model"] = snapshot.dir;
     json["threads"] = threads;
-    json["gflop"] = run.gflop;
-    json["seconds"] = run.seconds;
-    json["core_seconds"] = run.core_seconds;
-    json["share"] = run.share;
-    json["peaks"] = ToJson(run.peaks);
+    AddRun(run, json);
     fmt::print("{}\n", json.dump(1));
-    return kExitDone;
+  } else {
+    fmt::print("{}, kernels {}: {:.1f} GFLOP a page\n", Counted(threads, "thread"), kernels.name,
+               run.gflop);
+    Print(run);
   }
-  fmt::print("{}, kernels {}: {:.1f} GFLOP a page\n", Counted(threads, "thread"), kernels.name,
-             run.gflop);
-  fmt::print("seconds         {:.3f} ({:.3f} .. {:.3f})\n", wall.median, wall.min, wall.max);
-  fmt::print("core-seconds    {:.3f} ({:.3f} .. {:.3f})\n", cpu.median, cpu.min, cpu.max);
-  fmt::print("share           {:.3f} of {} {:.0f} GFLOPS\n", run.share, run.peaks.f32_instruction,
-             run.peaks.f32_gflops);
   return kExitDone;
 }
 
