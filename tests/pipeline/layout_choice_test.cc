@@ -49,7 +49,13 @@ TEST(ChooseLayout, TheIdFollowsTheContentsNotTheFolder) {
   std::string config = ReadSmallFile(other / "preprocessor_config.json", 1 << 20);
   config.insert(config.find('{') + 1, "\"do_pad\": false,");
   other.Write("preprocessor_config.json", config);
+  const TempFolder weights;
+  CopySnapshot(SourcePath(kLayoutModel), weights);
+  std::string tensors = ReadSmallFile(weights / "model.safetensors", 16 << 20);
+  tensors[tensors.size() - 4] ^= 1;  // the last bit of the last weight
+  weights.Write("model.safetensors", tensors);
   const std::string id = Choose(SourcePath(kLayoutModel)).id;
+  EXPECT_NE(Choose(weights.path()).id, id);
   EXPECT_EQ(Choose(same.path()).id, id);
   EXPECT_NE(Choose(other.path()).id, id);
   EXPECT_NE(Choose(SourcePath("tests/golden/pp_doclayout/snapshots/tiny-c")).id, id);

@@ -20,7 +20,8 @@ constexpr int kMaxLayers = 64;
 constexpr int kMaxHeads = 64;
 constexpr int kMaxHeadDim = 256;
 constexpr int kMaxFfn = 1 << 15;
-constexpr int kMaxQueries = 4096;
+constexpr int kMaxQueries = 1000;  // the order of all pairs is computed
+constexpr int kMaxPointer = 1024;
 constexpr int kMaxPoints = 64;
 constexpr int kMaxLabels = 1000;
 constexpr size_t kMaxLabelBytes = 128;
@@ -163,7 +164,7 @@ DecoderConfig ReadDecoder(const JsonObject& root, const EncoderConfig& encoder) 
   out.ffn = IntOr(root, "decoder_ffn_dim", 1, kMaxFfn, 1024);
   out.queries = IntOr(root, "num_queries", 1, kMaxQueries, 300);
   out.prototypes = IntOr(root, "num_prototypes", 1, kMaxChannels, 32);
-  out.pointer_size = IntOr(root, "global_pointer_head_size", 1, kMaxChannels, 64);
+  out.pointer_size = IntOr(root, "global_pointer_head_size", 1, kMaxPointer, 64);
   return out;
 }
 

@@ -68,6 +68,9 @@ TEST(OurRules, OfTwoBoxesThatLieInEachOtherTheBetterStays) {
             "text title");
   EXPECT_EQ(Kept({Box("text", 0.8, {0, 0, 99, 99}, 1), Box("table", 0.9, {17, 0, 116, 99}, 2)}),
             "table");
+  // The better one may be the smaller one.
+  EXPECT_EQ(Kept({Box("text", 0.8, {0, 0, 100, 100}, 1), Box("table", 0.9, {5, 5, 95, 96}, 2)}),
+            "table");
 }
 
 TEST(OurRules, AReferenceStaysAndTheTextAroundItGoes) {
