@@ -58,6 +58,7 @@ TEST_F(PageStagesTest, TheResolutionTurnsWithThePage) {
   EXPECT_EQ(turned.width, 2);
   EXPECT_EQ(turned.dpi_x, 200);
   EXPECT_EQ(turned.dpi_y, 204);
+  ASSERT_FALSE(turned.warnings.empty());
   EXPECT_EQ(turned.warnings.back(), "from the layout");
 }
 
