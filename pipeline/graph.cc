@@ -152,7 +152,7 @@ void RunGraph(const GraphStages& stages, const GraphLimits& limits) {
       kDecodeImagePriority);
 
   flow::function_node<Page, Page> layout(
-      g, flow::unlimited,
+      g, limits.layouts_in_turn ? flow::serial : flow::unlimited,
       [&](Page page) {
         stop.Guard([&] { stages.page.Layout(*page); });
         return page;

@@ -17,8 +17,9 @@ struct GraphStages {
 };
 
 struct GraphLimits {
-  int slots = 1;       // pages between source and writer at any time, >= 1
-  int64_t pixels = 0;  // of decoded pages at any time, or one page (pixel_gate.h)
+  int slots = 1;                 // pages between source and writer at any time, >= 1
+  int64_t pixels = 0;            // of decoded pages at any time, or one page (pixel_gate.h)
+  bool layouts_in_turn = false;  // one page at a time is laid out (LayoutDetector)
 };
 
 // Runs every page of the source through the stages and returns when the source has ended and the

@@ -8,18 +8,35 @@
 
 namespace platen {
 
+namespace {
+
+void AddFile(const std::string& dir, const char* name, Hasher& hasher) {
+  const std::string path = SnapshotFile(dir, name);
+  hasher.Add(name);
+  if (!FileExists(path)) return;
+  const MappedFile file(path);
+  hasher.Add(
+      std::string_view(reinterpret_cast<const char*>(file.data().data()), file.data().size()));
+}
+
+}  // namespace
+
 std::string ModelId(const Model& model) {
-  const auto text = [](std::span<const std::byte> bytes) {
-    return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  };
   Hasher hasher;
   for (const char* name : {"config.json", "generation_config.json", "preprocessor_config.json",
                            "platen.json", "tokenizer.json"}) {
-    const std::string path = SnapshotFile(model.snapshot().dir, name);
-    hasher.Add(name);
-    if (FileExists(path)) hasher.Add(text(MappedFile(path).data()));
+    AddFile(model.snapshot().dir, name, hasher);
   }
   hasher.Add(model.ContentHash());
+  return hasher.Hex();
+}
+
+std::string LayoutModelId(const LayoutSnapshot& snapshot) {
+  Hasher hasher;
+  for (const char* name : {"config.json", "preprocessor_config.json"}) {
+    AddFile(snapshot.dir, name, hasher);
+  }
+  hasher.Add(WeightsHash(snapshot.checkpoint));
   return hasher.Hex();
 }
 

@@ -16,7 +16,8 @@ void RunPages(const PipelineOptions& options, const PageTools& tools, Recognizer
   DecodeStage decode(recognizer, telemetry, counters);
   tbb::task_arena arena(options.threads);
   arena.execute([&] {
-    RunGraph({source, page, vision, prefill, decode, sink}, {options.slots, options.pixels});
+    RunGraph({source, page, vision, prefill, decode, sink},
+             {options.slots, options.pixels, tools.pages_in_turn});
   });
 }
 

@@ -1,5 +1,6 @@
 #include "pipeline/page_stages.h"
 
+#include <iterator>
 #include <utility>
 
 #include "model/engine/random_stream.h"
@@ -42,6 +43,7 @@ uint64_t SeedOf(const PageSlot& page, const CropOrigin& origin, uint64_t run_see
 PageTools ToolsWith(const LayoutDetector& detector) {
   PageTools tools;
   tools.segment = [&detector](Image& page) { return DetectUpright(detector, page); };
+  tools.pages_in_turn = detector.WantsPagesInTurn();
   return tools;
 }
 
@@ -80,6 +82,8 @@ void PageStages::Layout(PageSlot& page) {
   page.error = Attempt([&] {
     PageGeometry& geometry = page.geometry;
     geometry.layout = tools_.segment(page.image);
+    std::move(geometry.layout.warnings.begin(), geometry.layout.warnings.end(),
+              std::back_inserter(page.warnings));
     geometry.width = page.image.width;
     geometry.height = page.image.height;
     if (geometry.layout.rotation % 180 != 0) std::swap(geometry.dpi_x, geometry.dpi_y);

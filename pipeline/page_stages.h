@@ -19,6 +19,7 @@ struct PageTools {
   std::function<std::vector<Crop>(const Image& page, const PageLayout& layout,
                                   const ReadingConfig& reading, const ReadOptions& options)>
       crop = MakeCrops;
+  bool pages_in_turn = false;  // one page at a time is segmented, on all threads
 };
 
 // The tools of a run: `detector`, which outlives them, and MakeCrops.

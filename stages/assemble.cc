@@ -209,6 +209,7 @@ RegionResult NewRegion(const LayoutRegion* origin, const PageGeometry& geometry,
     region.image = image->second;
   }
   region.kind = origin->kind;
+  region.native_label = origin->native_label;
   region.syntax = reading.Of(origin->kind).syntax;
   region.quad = ToResult(origin->quad);
   region.box = BoundsOf(region.quad);

@@ -26,6 +26,10 @@ struct ReaderOptions {
   // What the user may want to know: a slow start, oddities of the model. Called while the reader is
   // made.
   std::function<void(const std::string& message)> inform = {};
+  // Snapshot folder of a model that finds the regions of a page (PP-DocLayoutV3); empty: a folder
+  // PP-DocLayoutV3_safetensors beside the model's, if there is one, else the built-in rules;
+  // "classical": always those.
+  std::string layout_model = {};
 };
 
 struct DocumentOptions {

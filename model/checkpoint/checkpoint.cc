@@ -92,6 +92,8 @@ size_t FirstNonFinite(const StoredTensor& tensor) {
       return FirstNonFinite<uint16_t>(tensor.bytes, 0x7C00);
     case DType::kBF16:
       return FirstNonFinite<uint16_t>(tensor.bytes, 0x7F80);
+    case DType::kI64:
+      break;
   }
   return 0;
 }
@@ -106,11 +108,16 @@ const char* DTypeName(DType dtype) {
       return "F16";
     case DType::kBF16:
       return "BF16";
+    case DType::kI64:
+      return "I64";
   }
   return "?";
 }
 
-size_t DTypeSize(DType dtype) { return dtype == DType::kF32 ? 4 : 2; }
+size_t DTypeSize(DType dtype) {
+  if (dtype == DType::kI64) return 8;
+  return dtype == DType::kF32 ? 4 : 2;
+}
 
 int64_t StoredTensor::num_elements() const {
   return static_cast<int64_t>(bytes.size() / DTypeSize(dtype));
@@ -154,6 +161,9 @@ void Widen(DType dtype, std::span<const std::byte> bytes, std::span<float> out) 
       WidenAll<uint16_t>(bytes, out, [](uint16_t v) {
         return std::bit_cast<float>(static_cast<uint32_t>(v) << 16);
       });
+      break;
+    case DType::kI64:
+      assert(false);  // no checkpoint hands one out
       break;
   }
 }
@@ -205,6 +215,7 @@ Checkpoint Checkpoint::Open(const std::string& snapshot_dir) {
     throw Error(ErrorKind::kModel, {.file = (dir / file).string(), .field = tensor},
                 std::string("is missing; ") + kIndexFile + " says it is here");
   }
+  checkpoint.DropCounters();
   return checkpoint;
 }
 
@@ -214,7 +225,12 @@ Checkpoint Checkpoint::OpenFile(const std::string& path) {
     const std::string key = tensor.name;
     checkpoint.tensors_.emplace(key, std::move(tensor));
   }
+  checkpoint.DropCounters();
   return checkpoint;
+}
+
+void Checkpoint::DropCounters() {
+  std::erase_if(tensors_, [](const auto& entry) { return entry.second.dtype == DType::kI64; });
 }
 
 const StoredTensor* Checkpoint::Find(const std::string& name) const {

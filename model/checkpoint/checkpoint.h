@@ -1,5 +1,8 @@
 // The tensors of a snapshot: one safetensors file or several with an index, mapped read-only.
 //
+// Weights are floats. A single I64, as torch keeps one beside every batch norm to count batches, is
+// checked like the others and then left out.
+//
 // Open() checks every byte range before anything uses it: header length and JSON, dtypes, shapes,
 // offsets inside the data area, no overlap, no hole, no duplicate name, size = shape x dtype.
 #pragma once
@@ -15,9 +18,9 @@
 
 namespace platen {
 
-enum class DType { kF32, kF16, kBF16 };
+enum class DType { kF32, kF16, kBF16, kI64 };
 
-const char* DTypeName(DType dtype);  // "F32", "F16", "BF16", as in safetensors
+const char* DTypeName(DType dtype);  // "F32", "F16", "BF16", "I64", as in safetensors
 size_t DTypeSize(DType dtype);       // bytes per element
 
 // A view of one stored tensor; lives as long as the Checkpoint.
@@ -65,6 +68,8 @@ class Checkpoint {
   const std::vector<MappedFile>& files() const { return files_; }
 
  private:
+  void DropCounters();
+
   std::vector<MappedFile> files_;
   std::map<std::string, StoredTensor> tensors_;
 };

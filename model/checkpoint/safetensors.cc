@@ -59,8 +59,10 @@ uint64_t HeaderLength(const MappedFile& file) {
   return length;
 }
 
-DType ParseDType(const JsonObject& entry, const std::string& tensor) {
+DType ParseDType(const JsonObject& entry, const std::string& tensor,
+                 const std::vector<int64_t>& shape) {
   const std::string name = entry.String("dtype", 16);
+  if (name == DTypeName(DType::kI64) && shape.empty()) return DType::kI64;  // a counter
   for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
     if (name == DTypeName(dtype)) return dtype;
   }
@@ -102,8 +104,8 @@ StoredTensor ParseEntry(const MappedFile& file, const std::string& name,
   StoredTensor tensor;
   tensor.name = name;
   tensor.file = file.path();
-  tensor.dtype = ParseDType(entry, name);
   tensor.shape = ParseSizes(entry, "shape", name, kMaxRank);
+  tensor.dtype = ParseDType(entry, name, tensor.shape);
 
   const std::vector<int64_t> range = ParseSizes(entry, "data_offsets", name, 2);
   if (range.size() != 2) Fail(file.path(), name, std::nullopt, "data_offsets must be two numbers");

@@ -2,7 +2,7 @@
 //
 // Layout: 8 bytes little endian header length, a JSON object (padded with spaces), the tensors'
 // bytes. Source: the safetensors format description; the checks are those of its reference reader,
-// plus "only float dtypes" and "no unknown keys".
+// plus "only float dtypes, and single I64" and "no unknown keys".
 #pragma once
 
 #include <vector>

@@ -53,4 +53,19 @@ TensorCheck CheckTensors(const ModuleTable& table, const Checkpoint& checkpoint,
   return check;
 }
 
+void ThrowFirst(const std::vector<Error>& problems) {
+  if (problems.empty()) return;
+  const Error& first = problems.front();
+  if (problems.size() == 1) throw first;
+  throw Error(first.kind(), first.location(),
+              first.reason() + " (and " + std::to_string(problems.size() - 1) +
+                  " more problems; platen inspect lists them)");
+}
+
+std::string UnexpectedTensors(const std::string& dir, const TensorCheck& check) {
+  return dir + ": " + std::to_string(check.unexpected.size()) +
+         " tensors are not part of the architecture and are not used, first " +
+         check.unexpected.front();
+}
+
 }  // namespace platen

@@ -21,6 +21,12 @@ struct TensorCheck {
 TensorCheck CheckTensors(const ModuleTable& table, const Checkpoint& checkpoint,
                          const std::string& dir);
 
+// Throws the first of them, if there is one; it says how many more there are.
+void ThrowFirst(const std::vector<Error>& problems);
+
+// That the checkpoint in `dir` has tensors of no use, for the log.
+std::string UnexpectedTensors(const std::string& dir, const TensorCheck& check);
+
 // Every tensor the table requires, once, with the section it belongs to, in the order of the table.
 struct RequiredTensor {
   TensorSpec spec;

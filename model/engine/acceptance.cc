@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "model/engine/fixed_math.h"
+#include "model/support/fixed_math.h"
 
 namespace platen {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/engine/fixed_math.h"
+#include "model/support/fixed_math.h"
 
 namespace platen {
 namespace {

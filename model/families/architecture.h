@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "model/checkpoint/module_table.h"
+#include "model/families/described_model.h"
 #include "model/families/draft_model.h"
 #include "model/families/prompt.h"
 #include "model/families/special_tokens.h"
@@ -29,17 +29,9 @@ struct ModelParts {
   std::unique_ptr<DraftModel> draft;    // nullptr: no draft layer
 };
 
-// One heading of `platen inspect` with its lines: what is measured, and its value.
-struct FactSection {
-  std::string title;
-  std::vector<std::pair<std::string, std::string>> facts;
-};
-
 // The architecture of one snapshot. Immutable after Settle; thread-safe.
-class Architecture {
+class Architecture : public DescribedModel {
  public:
-  virtual ~Architecture() = default;
-
   virtual const TextSizes& text() const = 0;
   virtual const VisionSizes* vision() const = 0;  // nullptr: text only
   virtual const SpecialTokens& tokens() const = 0;
@@ -49,9 +41,6 @@ class Architecture {
   // Decides what only the checkpoint can tell (a head stored beside a tied embedding). Returns a
   // sentence to tell the user; empty: nothing unusual.
   virtual std::string Settle(const Checkpoint& checkpoint) = 0;
-
-  // Every module, bound to members of its own.
-  virtual ModuleTable Modules() const = 0;
 
   // Disagreements between the token ids of the config files and the tokenizer; empty if none.
   virtual std::vector<Error> CheckTokens(const Tokenizer& tokenizer) const = 0;
@@ -65,11 +54,8 @@ class Architecture {
   // architecture need not.
   virtual ModelParts Build(const KernelTable& kernels, VisionAttention attention) const = 0;
 
-  // For `platen inspect`: what config.json says, for people and as JSON. Facts of the tokenizer's
-  // special tokens stand by themselves.
-  virtual std::vector<FactSection> Facts() const = 0;
+  // For `platen inspect`: facts of the tokenizer's special tokens, which stand by themselves.
   virtual std::vector<std::pair<std::string, std::string>> TokenFacts() const = 0;
-  virtual nlohmann::ordered_json ConfigJson() const = 0;
 };
 
 }  // namespace platen

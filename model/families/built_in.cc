@@ -1,5 +1,6 @@
 // The one place that names the families; a new one is a line here.
 #include "model/families/glm_ocr/architecture.h"
+#include "model/families/pp_doclayout/architecture.h"
 #include "model/families/registry.h"
 
 namespace platen {
@@ -8,6 +9,7 @@ const FamilyRegistry& FamilyRegistry::BuiltIn() {
   static const FamilyRegistry families = [] {
     FamilyRegistry all;
     all.Add("glm_ocr", glm_ocr::ReadArchitecture);
+    all.AddLayout("pp_doclayout_v3", pp_doclayout::ReadArchitecture);
     return all;
   }();
   return families;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <set>
 
 #include "model/checkpoint/tensor_check.h"
 #include "model/families/snapshot.h"
@@ -49,9 +50,11 @@ void AddToGroup(const std::string& group_name, const StoredTensor& tensor,
 std::vector<TensorGroup> GroupTensors(const ModuleTable& modules, const Checkpoint& checkpoint,
                                       const std::vector<std::string>& unexpected) {
   std::vector<TensorGroup> groups;
+  std::set<std::string> counted;  // one tensor may be two modules, under another name
   const auto add = [&](const TensorSpec& spec, const std::string& section) {
     const StoredTensor* tensor = FindTensor(checkpoint, spec);
-    if (tensor != nullptr) AddToGroup(section, *tensor, groups);
+    if (tensor == nullptr || !counted.insert(tensor->name).second) return;
+    AddToGroup(section, *tensor, groups);
   };
   for (const auto& [spec, section] : RequiredTensors(modules)) add(spec, section);
   for (const CopySpec& copy : modules.copies()) add(copy.tensor, copy.section);
@@ -89,20 +92,19 @@ void CompareCopies(const ModuleTable& modules, const Checkpoint& checkpoint,
   }
 }
 
-void InspectTensors(const Checkpoint& checkpoint, Architecture& architecture,
+// `settle` decides what only the checkpoint can tell, and says what is unusual.
+template <typename Settle>
+void InspectTensors(const Checkpoint& checkpoint, const DescribedModel& model, const Settle& settle,
                     InspectReport& report) {
-  TensorCheck check = CheckTensors(architecture.Modules(), checkpoint, report.dir);
+  TensorCheck check = CheckTensors(model.Modules(), checkpoint, report.dir);
   report.problems.insert(report.problems.end(), check.missing.begin(), check.missing.end());
   report.problems.insert(report.problems.end(), check.mismatched.begin(), check.mismatched.end());
   report.missing = std::move(check.missing);
   report.mismatched = std::move(check.mismatched);
   report.unexpected = std::move(check.unexpected);
-  const auto note = Attempt(report.problems, [&] {
-    return SettleSnapshot(checkpoint, report.quantization.value_or(QuantizationPlan()), report.dir,
-                          architecture);
-  });
+  const auto note = Attempt(report.problems, settle);
   if (note && !note->empty()) report.notes.push_back(*note);
-  const ModuleTable modules = architecture.Modules();
+  const ModuleTable modules = model.Modules();
   report.groups = GroupTensors(modules, checkpoint, report.unexpected);
   CompareCopies(modules, checkpoint, report);
   for (const auto& [spec, section] : RequiredTensors(modules)) {
@@ -127,9 +129,26 @@ void AddNotes(InspectReport& report) {
   }
 }
 
+// A layout model has neither tokenizer nor prompts.
+InspectReport InspectLayoutModel(const std::string& dir, const FamilyRegistry& families) {
+  InspectReport report;
+  report.dir = dir;
+  auto architecture = Attempt(report.problems, [&] { return families.ReadLayout(dir); });
+  const auto checkpoint = Attempt(report.problems, [&] { return Checkpoint::Open(dir); });
+  if (checkpoint) report.files = ListFiles(*checkpoint);
+  if (architecture && checkpoint) {
+    InspectTensors(
+        *checkpoint, **architecture, [] { return std::string(); }, report);
+  }
+  if (architecture) report.layout_model = std::move(*architecture);
+  AddNotes(report);
+  return report;
+}
+
 }  // namespace
 
 InspectReport InspectSnapshot(const std::string& dir, const FamilyRegistry& families) {
+  if (families.IsLayoutModel(dir)) return InspectLayoutModel(dir, families);
   InspectReport report;
   report.dir = dir;
   auto architecture = Attempt(report.problems, [&] { return families.Read(dir); });
@@ -155,7 +174,13 @@ InspectReport InspectSnapshot(const std::string& dir, const FamilyRegistry& fami
     }
   }
   if (checkpoint) report.files = ListFiles(*checkpoint);
-  if (architecture && checkpoint) InspectTensors(*checkpoint, **architecture, report);
+  if (architecture && checkpoint) {
+    const auto settle = [&] {
+      return SettleSnapshot(*checkpoint, report.quantization.value_or(QuantizationPlan()), dir,
+                            **architecture);
+    };
+    InspectTensors(*checkpoint, **architecture, settle, report);
+  }
   if (architecture) report.architecture = std::move(*architecture);
   AddNotes(report);
   return report;

@@ -10,6 +10,7 @@
 
 #include "model/checkpoint/checkpoint.h"
 #include "model/families/architecture.h"
+#include "model/families/layout_model.h"
 #include "model/families/reading_config.h"
 #include "model/families/registry.h"
 #include "model/support/error.h"
@@ -51,7 +52,8 @@ struct CheckpointFile {
 // A part that could not be read is absent and has its error in `problems`.
 struct InspectReport {
   std::string dir;
-  std::shared_ptr<const Architecture> architecture;
+  std::shared_ptr<const Architecture> architecture;        // of a model that reads
+  std::shared_ptr<const LayoutArchitecture> layout_model;  // of one that finds regions
   std::optional<ReadingConfig> reading;
   std::optional<QuantizationPlan> quantization;
   std::optional<TokenizerFacts> tokenizer;
@@ -67,6 +69,11 @@ struct InspectReport {
   std::vector<std::string> notes;  // oddities that do not hinder
 
   bool usable() const { return problems.empty(); }
+  // What its config.json says; nullptr: that could not be read.
+  const DescribedModel* described() const {
+    return architecture ? static_cast<const DescribedModel*>(architecture.get())
+                        : layout_model.get();
+  }
 };
 
 // Reads the whole folder, weights included (NaN and infinity are problems). Does not throw Error.

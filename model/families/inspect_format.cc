@@ -117,10 +117,12 @@ void FormatTensors(const InspectReport& report, std::ostream& out) {
   }
   if (report.groups.empty()) return;
   out << "all: " << Counted(total.count, "tensor") << ", " << Grouped(total.parameters)
-      << " parameters, " << ByteText(total.bytes) << "\n"
-      << "draft head's copy of the embedding: " << CopyText(report.embedding_copy) << "\n"
-      << "draft head's copy of the head:      " << CopyText(report.head_copy) << "\n"
-      << "missing tensors: " << report.missing.size()
+      << " parameters, " << ByteText(total.bytes) << "\n";
+  if (!report.layout_model) {
+    out << "draft head's copy of the embedding: " << CopyText(report.embedding_copy) << "\n"
+        << "draft head's copy of the head:      " << CopyText(report.head_copy) << "\n";
+  }
+  out << "missing tensors: " << report.missing.size()
       << ", mismatched: " << report.mismatched.size()
       << ", unexpected: " << report.unexpected.size() << "\n";
   for (const std::string& name : report.unexpected) out << "  unexpected " << name << "\n";
@@ -131,8 +133,8 @@ void FormatTensors(const InspectReport& report, std::ostream& out) {
 std::string FormatInspectReport(const InspectReport& report) {
   std::ostringstream out;
   out << "snapshot " << report.dir << "\n";
-  if (report.architecture) {
-    for (const FactSection& section : report.architecture->Facts()) {
+  if (const DescribedModel* model = report.described()) {
+    for (const FactSection& section : model->Facts()) {
       out << section.title << "\n";
       for (const auto& [label, value] : section.facts) FormatFact(label, value, out);
     }

@@ -76,8 +76,8 @@ std::string InspectReportJson(const InspectReport& report) {
   Json out = {{"snapshot", report.dir}, {"usable", report.usable()}};
   out["problems"] = ErrorsJson(report.problems);
   out["notes"] = report.notes;
-  if (report.architecture) {
-    out["config"] = report.architecture->ConfigJson();
+  if (const DescribedModel* model = report.described()) {
+    out["config"] = model->ConfigJson();
     AddReading(report, out["config"]);
   }
   if (report.tokenizer) {

@@ -1,5 +1,6 @@
 #include "model/families/registry.h"
 
+#include "model/support/error.h"
 #include "model/support/json_fields.h"
 
 namespace platen {
@@ -8,18 +9,53 @@ namespace {
 constexpr size_t kMaxConfigBytes = 1 << 20;
 constexpr size_t kMaxTypeBytes = 256;
 
+[[noreturn]] void FailType(const std::string& path, const std::string& reason) {
+  throw Error(ErrorKind::kModel, {.file = path, .field = "model_type"}, reason);
+}
+
+std::string ModelType(const std::string& path) {
+  const nlohmann::json json = ReadJsonFile(path, kMaxConfigBytes);
+  return JsonObject(json, path).String("model_type", kMaxTypeBytes);
+}
+
+template <class Family>
+std::string Known(const std::map<std::string, Family>& families) {
+  std::string known;
+  for (const auto& [name, unused] : families) known += (known.empty() ? "" : ", ") + name;
+  return known;
+}
+
 }  // namespace
 
 std::unique_ptr<Architecture> FamilyRegistry::Read(const std::string& snapshot_dir) const {
   const std::string path = SnapshotFile(snapshot_dir, "config.json");
-  const nlohmann::json json = ReadJsonFile(path, kMaxConfigBytes);
-  const JsonObject root(json, path);
-  const std::string type = root.String("model_type", kMaxTypeBytes);
+  const std::string type = ModelType(path);
   const auto family = families_.find(type);
   if (family != families_.end()) return family->second(snapshot_dir);
-  std::string known;
-  for (const auto& [name, unused] : families_) known += (known.empty() ? "" : ", ") + name;
-  root.Fail("model_type", "is " + JsonExcerpt(type) + "; known: " + known);
+  if (layout_families_.contains(type)) {
+    FailType(path, "is " + JsonExcerpt(type) +
+                       ", a model that finds regions and reads nothing; give it with "
+                       "--layout-model, beside a model that reads");
+  }
+  FailType(path, "is " + JsonExcerpt(type) + "; known: " + Known(families_));
+}
+
+std::unique_ptr<LayoutArchitecture> FamilyRegistry::ReadLayout(
+    const std::string& snapshot_dir) const {
+  const std::string path = SnapshotFile(snapshot_dir, "config.json");
+  const std::string type = ModelType(path);
+  const auto family = layout_families_.find(type);
+  if (family != layout_families_.end()) return family->second(snapshot_dir);
+  FailType(path, "is " + JsonExcerpt(type) +
+                     ", no model that finds regions; known: " + Known(layout_families_));
+}
+
+bool FamilyRegistry::IsLayoutModel(const std::string& snapshot_dir) const {
+  try {
+    return layout_families_.contains(ModelType(SnapshotFile(snapshot_dir, "config.json")));
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 }  // namespace platen

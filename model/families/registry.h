@@ -7,6 +7,7 @@
 #include <string>
 
 #include "model/families/architecture.h"
+#include "model/families/layout_model.h"
 
 namespace platen {
 
@@ -20,16 +21,28 @@ class FamilyRegistry {
   // The families that come with the program.
   static const FamilyRegistry& BuiltIn();
 
+  using ReadLayoutConfig =
+      std::function<std::unique_ptr<LayoutArchitecture>(const std::string& snapshot_dir)>;
+
   void Add(const std::string& model_type, ReadConfig read) {
     families_[model_type] = std::move(read);
   }
+  void AddLayout(const std::string& model_type, ReadLayoutConfig read) {
+    layout_families_[model_type] = std::move(read);
+  }
 
   // By model_type of the folder's config.json. Throws Error(kModel); for an unknown type it names
-  // those that are known.
+  // those that are known, for one of the other sort where it belongs.
   std::unique_ptr<Architecture> Read(const std::string& snapshot_dir) const;
+  std::unique_ptr<LayoutArchitecture> ReadLayout(const std::string& snapshot_dir) const;
+
+  // Whether the folder holds a model that finds regions, not one that reads. Does not throw: a
+  // folder of which that cannot be told holds none.
+  bool IsLayoutModel(const std::string& snapshot_dir) const;
 
  private:
   std::map<std::string, ReadConfig> families_;
+  std::map<std::string, ReadLayoutConfig> layout_families_;
 };
 
 }  // namespace platen

@@ -6,19 +6,6 @@
 #include "model/support/json_fields.h"
 
 namespace platen {
-namespace {
-
-void ThrowFirst(const std::vector<Error>& problems) {
-  if (problems.empty()) return;
-  const Error& first = problems.front();
-  if (problems.size() == 1) throw first;
-  throw Error(first.kind(), first.location(),
-              first.reason() + " (and " + std::to_string(problems.size() - 1) +
-                  " more problems; platen inspect lists them)");
-}
-
-}  // namespace
-
 ModuleTable Snapshot::Modules() const {
   ModuleTable modules = architecture->Modules();
   modules.SetGroupSizes(quantization);
@@ -72,10 +59,7 @@ Snapshot LoadSnapshot(const std::string& dir, const FamilyRegistry& families) {
       SettleSnapshot(snapshot.checkpoint, snapshot.quantization, dir, *snapshot.architecture);
   if (!note.empty()) snapshot.warnings.push_back(dir + ": " + note);
   if (!tensors.unexpected.empty()) {
-    snapshot.warnings.push_back(
-        dir + ": " + std::to_string(tensors.unexpected.size()) +
-        " tensors are not part of the architecture and are not used, first " +
-        tensors.unexpected.front());
+    snapshot.warnings.push_back(UnexpectedTensors(dir, tensors));
   }
   return snapshot;
 }

@@ -26,6 +26,8 @@ enum class Epilogue {
   kStore,    // c = value
   kAdd,      // c += value (residual)
   kSiluMul,  // c = silu(gate) * up
+  kRelu,     // c = value < 0 ? 0 : value; this and the next of the f32 product only
+  kSilu,     // c = silu(value)
 };
 
 // Strides and columns are in floats. Nothing is owned.

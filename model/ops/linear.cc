@@ -8,7 +8,6 @@
 #include "model/ops/parallel.h"
 #include "model/ops/work_observer.h"
 #include "model/support/ceil_div.h"
-#include "model/support/clock.h"
 
 namespace platen {
 namespace {
@@ -23,24 +22,6 @@ constexpr int64_t kPieceRows = 64;  // of a result that lies in memory
 constexpr int64_t kRowsAhead = 4;   // whose bytes are fetched for writing while a row is quantised
 constexpr int64_t kLongestFedGroup = 512;
 constexpr int64_t kStrideSkew = 16;  // one cache line: rows 1,024 bytes apart share cache sets
-
-// Tells the observer, if there is one, when a product began and ended.
-class WatchedGemm {
- public:
-  explicit WatchedGemm(const GemmCall& call) : observer_(CurrentWorkObserver()), call_(call) {
-    if (observer_ != nullptr) start_ns_ = MonotonicNs();
-  }
-  WatchedGemm(const WatchedGemm&) = delete;
-  WatchedGemm& operator=(const WatchedGemm&) = delete;
-  ~WatchedGemm() {
-    if (observer_ != nullptr) observer_->OnGemm(call_, start_ns_, MonotonicNs());
-  }
-
- private:
-  WorkObserver* observer_;
-  GemmCall call_;
-  int64_t start_ns_ = 0;
-};
 
 GemmCall CallOf(const Linear& linear, int64_t rows) {
   const LinearShape& shape = linear.shape();
@@ -62,6 +43,20 @@ void ForJobs(int64_t rows, int64_t panels, int64_t job_panels, const Body& body)
     const int64_t row = start(row_job);
     body(row, start(row_job + 1) - row, index % panel_jobs * job_panels);
   });
+}
+
+Epilogue EpilogueOf(Linear::Mode mode) {
+  switch (mode) {
+    case Linear::Mode::kStore:
+      return Epilogue::kStore;
+    case Linear::Mode::kAddTo:
+      return Epilogue::kAdd;
+    case Linear::Mode::kRelu:
+      return Epilogue::kRelu;
+    case Linear::Mode::kSilu:
+      return Epilogue::kSilu;
+  }
+  return Epilogue::kStore;
 }
 
 // Asks for the lines of `count` bytes that will be written.
@@ -176,9 +171,7 @@ Job Linear::PanelJob(int64_t rows, int64_t first_panel, int64_t most_panels, Mod
   job.bias = arrays_.bias.empty() ? nullptr : arrays_.bias.data() + first_panel * kPanelColumns;
   job.columns = static_cast<int>(std::min(columns() - first_panel * shape_.panel_columns(),
                                           job.num_panels * shape_.panel_columns()));
-  job.epilogue = shape_.silu_mul        ? Epilogue::kSiluMul
-                 : mode == Mode::kAddTo ? Epilogue::kAdd
-                                        : Epilogue::kStore;
+  job.epilogue = shape_.silu_mul ? Epilogue::kSiluMul : EpilogueOf(mode);
   return job;
 }
 
@@ -202,6 +195,7 @@ void Linear::Apply(const KernelTable& kernels, const LinearInput& input, MatView
                    LinearWorkspace& ws, Mode mode) const {
   assert(input.x.cols == depth() && y.cols == columns() && input.x.rows == y.rows);
   assert(!shape_.silu_mul || mode == Mode::kStore);
+  assert(!shape_.int8() || mode == Mode::kStore || mode == Mode::kAddTo);
   if (y.rows == 0) return;
   const bool wants_floats = !shape_.int8() || ws.observer;
   const LinearInput rows = wants_floats ? Floats(kernels, input, ws) : input;
@@ -217,15 +211,26 @@ void Linear::Apply(const KernelTable& kernels, const LinearInput& input, MatView
 
 void Linear::ApplyF32(const KernelTable& kernels, ConstMatView x, MatView y, Mode mode) const {
   ForJobs(x.rows, shape_.num_panels(), kJobPanels, [&](int64_t row, int64_t rows, int64_t panel) {
-    auto job = PanelJob<GemmF32Job>(rows, panel, kJobPanels, mode);
-    job.a = x.Row(row);
-    job.a_stride = x.stride;
-    job.k = static_cast<int>(depth());
-    job.panels = reinterpret_cast<const float*>(Panel(panel));
-    job.c = y.Row(row) + panel * shape_.panel_columns();
-    job.c_stride = y.stride;
-    kernels.gemm_f32(job);
+    MultiplyF32(kernels, x.Rows(row, rows), y.Rows(row, rows), panel, kJobPanels, mode);
   });
+}
+
+void Linear::ApplyTile(const KernelTable& kernels, ConstMatView x, MatView y, Mode mode) const {
+  assert(!shape_.int8() && x.cols == depth() && y.cols == columns() && x.rows == y.rows);
+  MultiplyF32(kernels, x, y, 0, shape_.num_panels(), mode);
+}
+
+// All rows with some panels, on the calling thread.
+void Linear::MultiplyF32(const KernelTable& kernels, ConstMatView x, MatView y, int64_t first_panel,
+                         int64_t most_panels, Mode mode) const {
+  auto job = PanelJob<GemmF32Job>(x.rows, first_panel, most_panels, mode);
+  job.a = x.data;
+  job.a_stride = x.stride;
+  job.k = static_cast<int>(depth());
+  job.panels = reinterpret_cast<const float*>(Panel(first_panel));
+  job.c = y.data + first_panel * shape_.panel_columns();
+  job.c_stride = y.stride;
+  kernels.gemm_f32(job);
 }
 
 void Linear::ApplyQuantized(const KernelTable& kernels, const QuantizedRows& x, MatView y,

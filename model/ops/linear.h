@@ -116,10 +116,14 @@ class Linear {
   static Linear FromArrays(const LinearShape& shape, const LinearArrays& arrays,
                            std::shared_ptr<const void> owner);
 
-  // input [rows, k] -> y [rows, n] (+= with kAddTo; not for PackSiluMul).
-  enum class Mode { kStore, kAddTo };
+  // input [rows, k] -> y [rows, n]: stored, added, or stored behind an activation (of f32
+  // layers). Only kStore for PackSiluMul.
+  enum class Mode { kStore, kAddTo, kRelu, kSilu };
   void Apply(const KernelTable& kernels, const LinearInput& input, MatView y, LinearWorkspace& ws,
              Mode mode = Mode::kStore) const;
+
+  // The same on the calling thread alone: a tile of a larger job. Of f32 layers.
+  void ApplyTile(const KernelTable& kernels, ConstMatView x, MatView y, Mode mode) const;
 
   // Some of the result: rows from `first_row` and columns from `first_column` on.
   struct Piece {
@@ -160,6 +164,8 @@ class Linear {
   void ForPieces(const KernelTable& kernels, const QuantizedRows& x, int64_t job_panels,
                  const Take& take) const;
   void ApplyF32(const KernelTable& kernels, ConstMatView x, MatView y, Mode mode) const;
+  void MultiplyF32(const KernelTable& kernels, ConstMatView x, MatView y, int64_t first_panel,
+                   int64_t most_panels, Mode mode) const;
   const std::byte* Panel(int64_t panel) const {
     return arrays_.panels.data() + panel * shape_.panel_bytes();
   }

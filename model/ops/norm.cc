@@ -36,6 +36,18 @@ void AddRmsNormRows(const KernelTable& kernels, MatView branch, std::span<const 
   });
 }
 
+void LayerNormRows(const KernelTable& kernels, ConstMatView x, std::span<const float> weight,
+                   std::span<const float> bias, float eps, MatView y) {
+  const int n = static_cast<int>(x.cols);
+  ForRows(x.rows, [&](int64_t r) {
+    kernels.layer_norm(x.Row(r), weight.data(), bias.data(), eps, n, y.Row(r));
+  });
+}
+
+void GeluRows(const KernelTable& kernels, MatView x) {
+  ForRows(x.rows, [&](int64_t r) { kernels.gelu(x.Row(r), static_cast<size_t>(x.cols)); });
+}
+
 void LayerNormGeluRows(const KernelTable& kernels, ConstMatView x, std::span<const float> weight,
                        std::span<const float> bias, float eps, MatView y) {
   const int n = static_cast<int>(x.cols);

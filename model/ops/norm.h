@@ -17,6 +17,13 @@ void RmsNormRows(const KernelTable& kernels, ConstMatView x, std::span<const flo
 void AddRmsNormRows(const KernelTable& kernels, MatView branch, std::span<const float> weight,
                     float eps, MatView x);
 
+// y[r] = LayerNorm(x[r]). x may be y.
+void LayerNormRows(const KernelTable& kernels, ConstMatView x, std::span<const float> weight,
+                   std::span<const float> bias, float eps, MatView y);
+
+// x[r] = GELU(x[r]), the exact one.
+void GeluRows(const KernelTable& kernels, MatView x);
+
 // y[r] = GELU(LayerNorm(x[r])).
 void LayerNormGeluRows(const KernelTable& kernels, ConstMatView x, std::span<const float> weight,
                        std::span<const float> bias, float eps, MatView y);

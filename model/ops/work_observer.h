@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "model/support/clock.h"
+
 namespace platen {
 
 // One product of `rows` rows with a layer of n columns and depth k.
@@ -30,5 +32,23 @@ WorkObserver* CurrentWorkObserver();
 
 // Call it while no work runs; the observer must outlive the work it watches.
 void SetWorkObserver(WorkObserver* observer);
+
+// Tells the observer, if there is one, when a product began and ended.
+class WatchedGemm {
+ public:
+  explicit WatchedGemm(const GemmCall& call) : observer_(CurrentWorkObserver()), call_(call) {
+    if (observer_ != nullptr) start_ns_ = MonotonicNs();
+  }
+  WatchedGemm(const WatchedGemm&) = delete;
+  WatchedGemm& operator=(const WatchedGemm&) = delete;
+  ~WatchedGemm() {
+    if (observer_ != nullptr) observer_->OnGemm(call_, start_ns_, MonotonicNs());
+  }
+
+ private:
+  WorkObserver* observer_;
+  GemmCall call_;
+  int64_t start_ns_ = 0;
+};
 
 }  // namespace platen

@@ -49,6 +49,11 @@ void WriteNpy(const std::string& path, std::span<const int64_t> values,
   Write(path, "<i8", values, shape);
 }
 
+void WriteNpy(const std::string& path, std::span<const uint8_t> values,
+              const std::vector<int64_t>& shape) {
+  Write(path, "|u1", values, shape);
+}
+
 NpyStream::NpyStream(const std::string& path, const std::vector<int64_t>& shape)
     : path_(path), out_(path, std::ios::binary), missing_(1) {
   for (const int64_t n : shape) missing_ *= n;

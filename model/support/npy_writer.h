@@ -14,6 +14,8 @@ void WriteNpy(const std::string& path, std::span<const float> values,
               const std::vector<int64_t>& shape);
 void WriteNpy(const std::string& path, std::span<const int64_t> values,
               const std::vector<int64_t>& shape);
+void WriteNpy(const std::string& path, std::span<const uint8_t> values,
+              const std::vector<int64_t>& shape);
 
 // A float array too large to be held: written in pieces, from first to last.
 class NpyStream {

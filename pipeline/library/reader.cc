@@ -12,6 +12,7 @@
 #include "pipeline/document_queue.h"
 #include "pipeline/engine_recognizer.h"
 #include "pipeline/hardware.h"
+#include "pipeline/layout_choice.h"
 #include "pipeline/library/bundled_model.h"
 #include "pipeline/library/document_builder.h"
 #include "pipeline/library/exceptions.h"
@@ -160,7 +161,8 @@ struct Reader::Impl {
         plan(PlanMemory(options.memory_bytes > 0 ? options.memory_bytes : UsableMemoryBytes())),
         engine(*model, ToEngineOptions(options, plan)),
         recognizer(*model, engine),
-        detector(MakeClassicalDetector()) {
+        layout(ChooseLayout(options.layout_model, folder, BoxRules::kPlaten, model->kernels())) {
+    if (!layout.warning.empty() && options.inform) options.inform(layout.warning);
     pipeline.reading = model->snapshot().reading;
     pipeline.threads = options.threads > 0 ? options.threads : AvailableCpus();
     pipeline.slots = plan.slots;
@@ -183,7 +185,8 @@ struct Reader::Impl {
     std::exception_ptr reason;
     try {
       AtTheBoundary([&] {
-        RunPages(pipeline, ToolsWith(*detector), recognizer, telemetry, counters, queue, queue);
+        RunPages(pipeline, ToolsWith(*layout.detector), recognizer, telemetry, counters, queue,
+                 queue);
       });
       return;
     } catch (...) {
@@ -263,7 +266,7 @@ struct Reader::Impl {
   MemoryPlan plan;
   Engine engine;
   EngineRecognizer recognizer;
-  std::unique_ptr<LayoutDetector> detector;
+  LayoutChoice layout;
   PipelineOptions pipeline;
   Telemetry telemetry;
   ProgressCounters counters;

@@ -138,6 +138,7 @@ Json TableToJson(const RegionResult& region, Detail detail) {
 Json ToJson(const RegionResult& region, Detail detail) {
   Json json;
   json["label"] = RegionKindName(region.kind);
+  if (!region.native_label.empty()) json["native_label"] = ToValidUtf8(region.native_label);
   json["box"] = ToJson(region.box);
   AddReading(json, region);
   json["syntax"] = SyntaxName(region.syntax);
@@ -332,6 +333,7 @@ TableResult TableFrom(const Json& json, size_t lines) {
 RegionResult RegionFrom(const Json& json) {
   RegionResult region;
   region.kind = KindFrom(json.at("label"));
+  region.native_label = json.value("native_label", std::string());
   region.box = BoxFrom(json.at("box"));
   ReadReading(json, region);
   if (json.contains("syntax")) region.syntax = SyntaxFrom(json["syntax"]);

@@ -83,6 +83,7 @@ struct TableResult {
 // read (a figure), neither.
 struct RegionResult {
   RegionKind kind = RegionKind::kText;
+  std::string native_label;                // what the layout model calls it; empty: none was used
   TextSyntax syntax = TextSyntax::kPlain;  // of the text
   std::array<ResultPoint, 4> quad = {};    // outline, as the detector gives it
   double score = 1;                        // of the detector, 0..1

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "model/families/region_kind.h"
@@ -65,6 +66,7 @@ enum class RegionSource : uint8_t {
 struct LayoutRegion {
   RegionKind kind = RegionKind::kText;
   RegionSource source = RegionSource::kLines;
+  std::string native_label;       // what the detector calls it; empty: it knows our kinds
   std::array<PointF, 4> quad;     // outline: top-left, top-right, bottom-right, bottom-left
   BoxF box;                       // upright bounds
   float score = 1;                // the detector's confidence, 0..1
@@ -81,6 +83,7 @@ struct PageLayout {
   float letter_height =
       0;  // x-height of the page's ruling text size, page pixels; 0: no text found
   std::vector<LayoutRegion> regions;  // in reading order
+  std::vector<std::string> warnings;  // what the page's readers should know
 
   // Whether lines with letters were found.
   bool HasLetters() const;
@@ -92,6 +95,9 @@ class LayoutDetector {
   // `page` may be any size; no text gives no regions, noise in which no letters can be told gives
   // one region with one "line" around the page. Thread-safe.
   virtual PageLayout Detect(const Image& page) const = 0;
+  // Whether one page keeps all threads busy and needs much memory: then pages had better come one
+  // after the other.
+  virtual bool WantsPagesInTurn() const { return false; }
 };
 
 std::unique_ptr<LayoutDetector> MakeClassicalDetector();

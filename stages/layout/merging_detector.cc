@@ -1,5 +1,7 @@
+#include <string>
 #include <utility>
 
+#include "model/support/attempt.h"
 #include "stages/layout/region_detector.h"
 #include "stages/layout/regions.h"
 
@@ -13,9 +15,20 @@ class MergingDetector : public LayoutDetector {
 
   PageLayout Detect(const Image& page) const override {
     PageLayout found = lines_->Detect(page);
-    if (found.rotation == 0) return MergeRegions(regions_->Detect(page), std::move(found));
-    return MergeRegions(regions_->Detect(RotatePage(page, found.rotation)), std::move(found));
+    std::vector<LayoutRegion> regions;
+    const std::string failure = Attempt([&] {
+      regions = found.rotation == 0 ? regions_->Detect(page)
+                                    : regions_->Detect(RotatePage(page, found.rotation));
+    });
+    if (failure.empty()) {
+      return MergeRegions(std::move(regions), std::move(found), regions_->order());
+    }
+    found.warnings.push_back("laid out by the built-in rules, because the layout model failed: " +
+                             failure);
+    return found;
   }
+
+  bool WantsPagesInTurn() const override { return true; }
 
  private:
   std::unique_ptr<LayoutDetector> lines_;

@@ -36,14 +36,32 @@ int OwnerOf(const LayoutLine& line, const std::vector<LayoutRegion>& regions) {
   return owner;
 }
 
-void PutInReadingOrder(double letter_height, std::vector<LayoutRegion>& regions) {
+// Their places when they are in reading order.
+std::vector<int> OrderOf(double letter_height, const std::vector<LayoutRegion>& regions) {
   std::vector<layout::Box> boxes;
   for (const LayoutRegion& region : regions) boxes.push_back(ToBox(region.box));
-  std::vector<LayoutRegion> ordered;
-  for (const int i : layout::ReadingOrder(boxes, letter_height)) {
-    ordered.push_back(std::move(regions[static_cast<size_t>(i)]));
+  return layout::ReadingOrder(boxes, letter_height);
+}
+
+// The first `known` regions keep their order; each of the others follows the one of them that comes
+// before it in `order`.
+std::vector<int> WithKnownOrder(const std::vector<int>& order, int known) {
+  std::vector<std::vector<int>> behind(static_cast<size_t>(known) + 1);  // 0: before all
+  size_t last = 0;
+  for (const int i : order) {
+    if (i < known) {
+      last = static_cast<size_t>(i) + 1;
+    } else {
+      behind[last].push_back(i);
+    }
   }
-  regions = std::move(ordered);
+  std::vector<int> out = behind[0];
+  for (int i = 0; i < known; ++i) {
+    out.push_back(i);
+    const std::vector<int>& followers = behind[static_cast<size_t>(i) + 1];
+    out.insert(out.end(), followers.begin(), followers.end());
+  }
+  return out;
 }
 
 }  // namespace
@@ -82,7 +100,7 @@ LayoutRegion RegionOfLines(std::vector<LayoutLine> lines, double skew_degrees) {
   return region;
 }
 
-PageLayout MergeRegions(std::vector<LayoutRegion> detected, PageLayout page) {
+PageLayout MergeRegions(std::vector<LayoutRegion> detected, PageLayout page, RegionOrder order) {
   std::vector<LayoutRegion> uncovered;
   for (LayoutRegion& region : page.regions) {
     if (region.lines.empty()) continue;  // a picture: the detector knows better
@@ -110,9 +128,13 @@ PageLayout MergeRegions(std::vector<LayoutRegion> detected, PageLayout page) {
     close();
   }
   for (LayoutRegion& region : detected) region.source = RegionSource::kDetector;
-  page.regions = std::move(detected);
-  std::move(uncovered.begin(), uncovered.end(), std::back_inserter(page.regions));
-  PutInReadingOrder(page.letter_height, page.regions);
+  const auto known = static_cast<int>(detected.size());
+  std::vector<LayoutRegion> all = std::move(detected);
+  std::move(uncovered.begin(), uncovered.end(), std::back_inserter(all));
+  std::vector<int> places = OrderOf(page.letter_height, all);
+  if (order == RegionOrder::kReading) places = WithKnownOrder(places, known);
+  page.regions.clear();
+  for (const int i : places) page.regions.push_back(std::move(all[static_cast<size_t>(i)]));
   return page;
 }
 

@@ -108,4 +108,17 @@ inline constexpr std::string_view kPreprocessor = R"({
  "processor_class": "Glm46VProcessor"
 })";
 
+inline constexpr std::string_view kLayoutConfig = R"({
+ "model_type": "pp_doclayout_v3",
+ "id2label": {"0": "text", "1": "image"},
+ "backbone_config": {"model_type": "hgnet_v2", "arch": "L"}
+})";
+
+inline constexpr std::string_view kLayoutPreprocessor = R"({
+ "size": {"height": 800, "width": 800},
+ "resample": 3,
+ "image_mean": [0, 0, 0],
+ "image_std": [1, 1, 1]
+})";
+
 }  // namespace platen::fuzz

@@ -53,6 +53,28 @@ std::map<std::string, std::string> OutputsUnder(const Schedule& schedule) {
   return Outputs(folder / "out");
 }
 
+// A layout model has memory for one page. Watched: how many pages are laid out at once.
+TEST(GraphTest, PagesAreLaidOutInTurnIfTheirDetectorWantsThat) {
+  for (const bool in_turn : {true, false}) {
+    const TempFolder folder;
+    folder.Write("in/a.tif", "pppppppppp");
+    FakeRun run(folder);
+    run.options.pipeline.threads = 4;
+    run.options.pipeline.slots = 8;
+    run.layouts_in_turn = in_turn;
+    std::atomic<int> now = 0, most = 0;
+    run.on_segment = [&] {
+      const int here = ++now;
+      for (int seen = most; seen < here && !most.compare_exchange_weak(seen, here);) {
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      --now;
+    };
+    EXPECT_EQ(run.Go().totals.pages_read, 10);
+    EXPECT_TRUE(!in_turn || most == 1) << most;
+  }
+}
+
 TEST(GraphTest, EveryScheduleGivesTheSameBytes) {
   const auto expected = OutputsUnder({1, 1, 1000, 1});
   EXPECT_EQ(expected.size(), 28U);

@@ -30,6 +30,7 @@ class PageStagesTest : public ::testing::Test {
     tools.segment = [rotation](Image& page) {
       PageLayout layout;
       layout.rotation = rotation;
+      layout.warnings = {"from the layout"};
       page = RotatePage(page, rotation);
       return layout;
     };
@@ -57,6 +58,8 @@ TEST_F(PageStagesTest, TheResolutionTurnsWithThePage) {
   EXPECT_EQ(turned.width, 2);
   EXPECT_EQ(turned.dpi_x, 200);
   EXPECT_EQ(turned.dpi_y, 204);
+  ASSERT_FALSE(turned.warnings.empty());
+  EXPECT_EQ(turned.warnings.back(), "from the layout");
 }
 
 TEST_F(PageStagesTest, ACancelledDocumentsPagesAreNotRead) {

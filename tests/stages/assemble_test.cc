@@ -121,6 +121,7 @@ TEST(AssemblePageTest, ARegionThatIsNotReadKeepsItsPlace) {
   figure.kind = RegionKind::kFigure;
   figure.read = false;
   figure.score = 0.5F;
+  figure.native_label = "footer_image";
   figure.quad = {{{5, 5}, {9, 5}, {9, 8}, {5, 8}}};
   auto& regions = geometry.layout.regions;
   regions.insert(regions.begin() + 1, figure);
@@ -131,6 +132,8 @@ TEST(AssemblePageTest, ARegionThatIsNotReadKeepsItsPlace) {
   EXPECT_EQ(page.regions[1].kind, RegionKind::kFigure);
   EXPECT_EQ(page.regions[1].box.x1, 9);
   EXPECT_EQ(page.regions[1].score, 0.5);
+  EXPECT_EQ(page.regions[1].native_label, "footer_image");
+  EXPECT_EQ(page.regions[0].native_label, "");
   EXPECT_EQ(page.regions[2].text, "three");
   EXPECT_EQ(page.dpi_x, 300);
   geometry.layout.regions = {figure};

@@ -124,7 +124,12 @@ struct FakeRun {
       on_crop();
       return FakeCrops(page, layout);
     };
-    RunTools tools{FakeOpen(on_read), {FakeSegment, crop}, recognizer, interrupted,
+    const auto segment = [this](Image& page) {
+      on_segment();
+      return FakeSegment(page);
+    };
+    RunTools tools{FakeOpen(on_read), {segment, crop, layouts_in_turn},
+                   recognizer,        interrupted,
                    observer,          sink_observers};
     Ledger ledger(output_dir, identity);
     return Run(options, tools, ledger, DiscoverDocuments(spec).documents);
@@ -137,6 +142,8 @@ struct FakeRun {
   FakeRecognizer::Options fake;
   std::function<void()> on_read = [] {};
   std::function<void()> on_crop = [] {};
+  std::function<void()> on_segment = [] {};
+  bool layouts_in_turn = false;
   std::function<bool()> interrupted = [] { return false; };
   ProgressCounters::Observer observer;
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 LAST_ROWS = "_last4"  # goldens keep the last four rows of text stacks; a dump has all
-NOT_DUMPED = ("greedy_margins",)
+NOT_DUMPED = ("greedy_margins", "aifi2_alone")
 
 
 class Mismatch(Exception):
@@ -57,13 +57,15 @@ def compare_lists(actual, expected, what):
     return f"{min(len(actual), len(expected))} of {len(expected)} equal"
 
 
-def load_dump(folder, name):
-    """The dump's array that corresponds to a golden name."""
+def load_dump(folder, name, stride=1):
+    """The dump's array that corresponds to a golden name; every stride-th value where a golden keeps no more."""
     last = name.endswith(LAST_ROWS)
     path = folder / f"{name.removesuffix(LAST_ROWS)}.npy"
     if not path.exists():
         raise Mismatch(f"{path} is missing")
     array = np.load(path, allow_pickle=False)
+    if stride > 1:
+        return array.reshape(-1)[::stride]
     return array[-4:] if last else array
 
 
@@ -75,7 +77,8 @@ def compare_case_arrays(dump, case, golden, factor):
         if name in NOT_DUMPED or name in pixel_names:
             continue
         atol = entry.get("atol", 0) * factor
-        yield name, lambda n=name, e=entry, a=atol: compare_arrays(load_dump(dump, n), np.load(case / e["file"]), a)
+        yield name, lambda n=name, e=entry, a=atol: compare_arrays(
+            load_dump(dump, n, e.get("sample_stride", 1)), np.load(case / e["file"]), a)
     if pixel_names:
         # The dump holds the patches of all images, one after another.
         def check():
@@ -99,8 +102,18 @@ def compare_rounds(actual, expected):
     return f"{min(len(actual), len(expected))} of {len(expected)} equal"
 
 
+def compare_detections(actual, expected):
+    """What a layout model has found: labels in their order, scores to 0.01, boxes to a pixel."""
+    if [a["label"] for a in actual] != [e["label"] for e in expected]:
+        raise Mismatch(f"{[a['label'] for a in actual]}, expected {[e['label'] for e in expected]}")
+    for i, (a, e) in enumerate(zip(actual, expected)):
+        if abs(a["score"] - e["score"]) > 0.01 or max(abs(x - y) for x, y in zip(a["box"], e["box"])) > 1:
+            raise Mismatch(f"detection {i} is {a['score']:.4f} {a['box']}, expected {e['score']:.4f} {e['box']}")
+    return f"{len(expected)} equal"
+
+
 def compare_result(dump, case, golden, rounds):
-    """Yields (name, check) for prompt, tokens and, if asked for, rounds."""
+    """Yields (name, check) for prompt, tokens and, if asked for, rounds; of a layout model for its detections."""
     path = dump / "result.json"
     if not path.exists():
         def missing():
@@ -108,6 +121,9 @@ def compare_result(dump, case, golden, rounds):
         yield "result.json", missing
         return
     result = json.loads(path.read_text(encoding="utf-8"))
+    if "detections" in golden:
+        yield "detections", lambda: compare_detections(result["detections"], golden["detections"]["list"])
+        return
 
     def prompt():
         if result["prompt"] != golden["prompt"]:

@@ -59,6 +59,30 @@ OptionSpec DraftHeadOption(const std::string& group) {
           .changes_results = OptionSpec::kNo};
 }
 
+OptionSpec LayoutModelOption(const std::string& group) {
+  return {.name = "layout-model",
+          .value_name = "DIR",
+          .group = group,
+          .help =
+              "Snapshot folder of a model that finds the regions of a page: PP-DocLayoutV3 as "
+              "downloaded. Without it: a folder PP-DocLayoutV3_safetensors beside the model's, if "
+              "there is one, else the built-in rules; classical: always those.",
+          .changes_results = 17};
+}
+
+OptionSpec BoxRulesOption(const std::string& group) {
+  return {.name = "box-rules",
+          .type = OptionType::kChoice,
+          .default_value = BoxRulesName(BoxRules::kPlaten),
+          .value_name = "NAME",
+          .group = group,
+          .help =
+              "Which boxes of a layout model are kept. platen: nothing is lost that no other box "
+              "covers; sdk: to the letter those of GLM-OCR's SDK.",
+          .choices = {BoxRulesName(BoxRules::kPlaten), BoxRulesName(BoxRules::kSdk)},
+          .changes_results = 18};
+}
+
 namespace {
 
 std::vector<std::string> IsaChoices() {
@@ -109,6 +133,11 @@ VisionAttention AttentionNamed(const std::string& name, Precision precision) {
   if (name == "f32") return VisionAttention::kF32;
   if (name == "int8") return VisionAttention::kInt8;
   return AttentionFor(precision);
+}
+
+BoxRules BoxRulesFrom(const Settings& settings) {
+  return settings.Text("box-rules") == BoxRulesName(BoxRules::kSdk) ? BoxRules::kSdk
+                                                                    : BoxRules::kPlaten;
 }
 
 const KernelTable& KernelsFrom(const Settings& settings) {

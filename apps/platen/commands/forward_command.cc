@@ -16,6 +16,8 @@
 #include "apps/platen/commands/commands.h"
 #include "apps/platen/commands/ocr/ocr_options.h"
 #include "model/engine/forward.h"
+#include "model/families/layout_forward.h"
+#include "model/families/layout_snapshot.h"
 #include "model/support/display_text.h"
 #include "model/support/error.h"
 #include "stages/readers/document_reader.h"
@@ -76,6 +78,7 @@ const OptionTable& ForwardOptionTable() {
        .group = "Output",
        .help = "With --logits all: token ids with commas between them that follow the prompt; "
                "logits.npy goes on as if the model had answered so."},
+      BoxRulesOption("Layout models"),
       PrecisionOption("Machine"),
       PackedOption("Machine"),
       PackedDirOption("Machine"),
@@ -92,7 +95,9 @@ CommandHelp Help() {
       "Usage: platen forward [MODEL] [--image FILE]... [options]\n\n"
       "Runs one request (images in order, then the prompt) through the model and prints the\n"
       "prompt's length, the five most likely next tokens, and the answer. Without MODEL: the\n"
-      "bundled model.\n"};
+      "bundled model.\n\n"
+      "Of a model that finds regions (PP-DocLayoutV3) MODEL takes one --image and prints what it\n"
+      "finds there, and what the rules for boxes leave.\n"};
 }
 
 Image ReadFirstPage(const std::string& path, const ReadingConfig& reading) {
@@ -171,18 +176,20 @@ void TakeLogitsOptions(const Settings& settings, ForwardOptions& options) {
   }
 }
 
+void MakeDumpFolder(const std::string& dir) {
+  if (dir.empty()) return;
+  std::error_code error;
+  std::filesystem::create_directories(dir, error);
+  if (error) throw Error(ErrorKind::kEnvironment, {dir, ""}, "cannot make: " + error.message());
+}
+
 ForwardOptions MakeOptions(const Settings& settings) {
   ForwardOptions options;
   options.draft_length = static_cast<int>(settings.Integer("draft-length"));
   options.mtp_convention = ParseMtpConvention(settings.Text("mtp-convention"));
   options.dump_dir = settings.Text("dump");
   TakeLogitsOptions(settings, options);
-  if (options.dump_dir.empty()) return options;
-  std::error_code error;
-  std::filesystem::create_directories(options.dump_dir, error);
-  if (error) {
-    throw Error(ErrorKind::kEnvironment, {options.dump_dir, ""}, "cannot make: " + error.message());
-  }
+  MakeDumpFolder(options.dump_dir);
   return options;
 }
 
@@ -233,12 +240,39 @@ void Print(const ForwardResult& result) {
   fmt::print("text\n{}\n", result.text);
 }
 
+void Print(const char* title, const std::vector<Detection>& detections) {
+  fmt::print("{}\n", title);
+  for (const Detection& d : detections) {
+    fmt::print("  {:4}  {:.4f}  {:18} {:9.2f} {:9.2f} {:9.2f} {:9.2f}\n", d.order, d.score, d.label,
+               d.x0, d.y0, d.x1, d.y1);
+  }
+}
+
+int ForwardLayout(const Settings& settings, const std::string& dir) {
+  const std::vector<std::string>& images = settings.Items("image");
+  if (images.size() != 1) {
+    throw Error(ErrorKind::kUsage, {"", "--image"}, "give one: this model finds regions on a page");
+  }
+  LimitThreads(ThreadsFrom(settings));
+  const LayoutSnapshot snapshot = LoadLayoutSnapshot(dir);
+  const auto model = snapshot.architecture->Load(snapshot.checkpoint, KernelsFrom(settings));
+  const Image page = DocumentReader::Open(images.front(), ReadLimits{})->ReadPage(0).image;
+  MakeDumpFolder(settings.Text("dump"));
+  const LayoutForwardResult result =
+      RunLayoutForward(*model, page, BoxRulesFrom(settings), settings.Text("dump"));
+  fmt::print("page            {}x{} pixels\n", page.width, page.height);
+  Print("found: order, score, label, x0, y0, x1, y1", result.found);
+  Print("kept", result.kept);
+  return kExitDone;
+}
+
 }  // namespace
 
 int RunForwardCommand(const Words& words) {
   const auto settings = ParseCommand(ForwardOptionTable(), words, Help());
   if (!settings) return kExitDone;
   const std::string dir = ModelArgument(*settings, "forward");
+  if (FamilyRegistry::BuiltIn().IsLayoutModel(dir)) return ForwardLayout(*settings, dir);
   const ForwardOptions options = MakeOptions(*settings);
   LimitThreads(ThreadsFrom(*settings));
   const std::unique_ptr<Model> model = LoadModelFrom(*settings, dir);

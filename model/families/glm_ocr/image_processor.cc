@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "model/ops/resize_image.h"
 #include "model/support/error.h"
 
 namespace platen::glm_ocr {

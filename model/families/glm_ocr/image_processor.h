@@ -23,10 +23,6 @@ struct ResizeTarget {
 // Throws Error(kInput) for empty images and for an aspect ratio above 200.
 ResizeTarget SmartResize(int width, int height, const ImageProcessorConfig& config);
 
-// Bicubic (Keys a = -0.5), antialiased, in 8-bit fixed point: equal byte for byte to torch's CPU
-// kernel for uint8. An axis that keeps its length is not touched.
-Image ResizeBicubic(const Image& image, int width, int height);
-
 // Immutable, thread-safe.
 class ImageProcessor {
  public:

@@ -46,7 +46,7 @@ PLATEN_INLINE void PrefetchSome(PanelPrefetch& prefetch) {
   prefetch.next = next + prefetch.lines * kLine;
 }
 
-// c[rows][64] (+)= a[rows, k] * b[k][64].
+// c[rows][64] (+)= a[rows, k] * b[k][64], as many vectors of 16 columns as there are results in.
 struct SliceTile {
   const float* a;
   ptrdiff_t a_stride;
@@ -54,6 +54,7 @@ struct SliceTile {
   int k;
   bool accumulate;
   float* c;
+  int vectors;
 };
 
 // One k: acc[MR][NV] += a[MR] * b[16 NV].
@@ -99,19 +100,34 @@ PLATEN_INLINE void MultiplyColumns(const SliceTile& tile, int column, PanelPrefe
   wanted = prefetch;
 }
 
-// One function per number of rows, so that GCC 12 keeps the accumulators in registers.
-template <int MR>
+// One function per number of rows and vectors, so that GCC 12 keeps the accumulators in registers.
+template <int MR, int NV>
 [[gnu::noinline]] void MultiplyRows(const SliceTile& tile, PanelPrefetch& prefetch) {
-  for (int column = 0; column < kPanelColumns; column += kTileVectors * 16) {
-    MultiplyColumns<MR, kTileVectors>(tile, column, prefetch);
+  for (int vector = 0; vector < tile.vectors; vector += NV) {
+    MultiplyColumns<MR, NV>(tile, vector * 16, prefetch);
   }
 }
 
-// For 1 .. kTileRows rows.
+// For 1 .. kTileRows rows. A panel whose last columns are padding takes fewer vectors.
 PLATEN_INLINE void MultiplyTile(int rows, const SliceTile& tile, PanelPrefetch& prefetch) {
   WithIndex<kTileRows>(
-      rows, [&](auto count)
-                __attribute__((always_inline)) { MultiplyRows<count>(tile, prefetch); });
+      rows, [&](auto count) __attribute__((always_inline)) {
+        WithIndex<kTileVectors>(
+            tile.vectors < kTileVectors ? tile.vectors : kTileVectors, [&](auto vectors)
+                                                                           __attribute__((
+                                                                               always_inline)) {
+                                                                             MultiplyRows<count,
+                                                                                          vectors>(
+                                                                                 tile, prefetch);
+                                                                           });
+      });
+}
+
+// Vectors of 16 columns that hold results of a panel.
+PLATEN_INLINE int VectorsOf(const GemmF32Job& job, int panel) {
+  if (job.epilogue == Epilogue::kSiluMul) return kPanelColumns / 16;
+  const int columns = job.columns - panel * kPanelColumns;
+  return (columns < kPanelColumns ? columns + 15 : kPanelColumns) / 16;
 }
 
 // Bias and epilogue of 64 sums of a row.
@@ -135,6 +151,7 @@ struct PanelSlice {
 PLATEN_INLINE void MultiplyPanelSlice(const GemmF32Job& job, const PanelSlice& slice, float* sums) {
   const bool whole = slice.begin == 0 && slice.end == job.k;
   const int depth = slice.end - slice.begin;
+  const int vectors = VectorsOf(job, slice.panel);
   const int blocks = BlockCount(job.rows);
   const int tiles = blocks * (4 / kTileVectors);  // each prefetches its share of 4 lines per k
   const float* next_end = slice.next == nullptr ? nullptr : slice.next + depth * kPanelColumns;
@@ -147,7 +164,7 @@ PLATEN_INLINE void MultiplyPanelSlice(const GemmF32Job& job, const PanelSlice& s
     float* c = whole ? sums : sums + first * kPanelColumns;
     MultiplyTile(rows,
                  {job.a + first * job.a_stride + slice.begin, job.a_stride, panel, depth,
-                  slice.begin > 0, c},
+                  slice.begin > 0, c, vectors},
                  prefetch);
     if (slice.end < job.k) continue;
     for (int r = 0; r < rows; ++r) {

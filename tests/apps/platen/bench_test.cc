@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/apps/platen/program.h"
+#include "tests/support/npy.h"
 #include "tests/support/temp_folder.h"
 
 namespace platen {
@@ -16,6 +17,7 @@ using testing::ProgramResult;
 using testing::ProgramRun;
 using testing::ReadFile;
 using testing::RunProgram;
+using testing::SourcePath;
 using testing::TempFolder;
 
 constexpr double kRelative = 1e-9;
@@ -161,14 +163,28 @@ TEST(BenchKernelsTest, OnlyTheLayersAndRowsAskedForAreTimed) {
   }
 }
 
+TEST(BenchTest, ALayoutModelIsTimedBesideThePeak) {
+  const ProgramResult result = RunProgram({"bench", "layout", "--layout-model",
+                                           SourcePath("tests/golden/pp_doclayout/snapshots/tiny-a"),
+                                           "--repetitions", "2", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json report = json::parse(result.out);
+  EXPECT_EQ(report.at("seconds").size(), 2U);
+  EXPECT_EQ(report.at("core_seconds").size(), 2U);
+  EXPECT_EQ(report.at("threads"), 1);
+  EXPECT_GT(report.at("gflop").get<double>(), 0.01);
+  EXPECT_LT(report.at("gflop").get<double>(), 1);
+}
+
 TEST(BenchTest, WhatCannotBeMeasuredIsSaid) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
-      {{"bench"}, "say first what to measure: kernels, model, decode or pages"},
+      {{"bench"}, "say first what to measure: kernels, model, decode, pages or layout"},
       {{"bench", "modle"}, "did you mean model?"},
       {{"bench", "model", "now"}, "takes no arguments"},
       {{"bench", "model", "--phases", "prefil"}, "prefill"},
       {{"bench", "pages", "--dpi", "20"}, "--dpi"},
       {{"bench", "pages", "--pages", "0"}, "--pages"},
+      {{"bench", "layout"}, "say which model to time"},
       {{"bench", "kernels", "--repetition", "2"}, "did you mean --repetitions?"},
       {{"bench", "kernels", "--layers", "vision"}, "is not one of text qkv"},
       {{"bench", "kernels", "--rows", "2"}, "is not one of 1, 4, 8"},

@@ -9,7 +9,7 @@
 #include <map>
 #include <random>
 
-#include "model/engine/fixed_math.h"
+#include "model/support/fixed_math.h"
 #include "tests/support/toy_model.h"
 
 namespace platen::testing {

@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "model/engine/fixed_math.h"
+#include "model/support/fixed_math.h"
 #include "model/support/error.h"
 #include "tests/support/toy_model.h"
 

@@ -174,6 +174,8 @@ double ExactElement(const GemmCase& c, const Framed& a, ptrdiff_t a_stride,
   };
   const int place = column % per_panel;
   if (c.epilogue == Epilogue::kSiluMul) return Silu(dot(place)) * dot(place + 32);
+  if (c.epilogue == Epilogue::kRelu) return std::max(dot(place), 0.0);
+  if (c.epilogue == Epilogue::kSilu) return Silu(dot(place));
   return dot(place) + (c.epilogue == Epilogue::kAdd ? old : 0.0);
 }
 
@@ -181,7 +183,8 @@ TEST(GemmKernel, MatchesDoublesAndAllTablesGiveTheSameBits) {
   std::mt19937 rng(3);
   std::vector<GemmCase> cases;
   for (int rows = 1; rows <= 14; ++rows) {
-    for (const Epilogue e : {Epilogue::kStore, Epilogue::kAdd, Epilogue::kSiluMul}) {
+    for (const Epilogue e :
+         {Epilogue::kStore, Epilogue::kAdd, Epilogue::kSiluMul, Epilogue::kRelu, Epilogue::kSilu}) {
       cases.push_back({rows, 1 + rows * 7, 5 + rows * 23, e, rows % 2 == 0});
     }
   }

@@ -226,6 +226,7 @@ PageResult DetailedPage() {
   page.dpi_y = 298.6;
   RegionResult& region = page.regions[0];
   region.kind = RegionKind::kListItem;
+  region.native_label = "content";
   region.score = 0.75;
   region.quad = {{{1, 2}, {3, 4}, {5, 6}, {7, 8}}};
   LineResult& line = region.lines[0];
@@ -245,6 +246,8 @@ TEST(PageJsonTest, AKeptPageHasTokensWordsBaselinesAndResolution) {
   EXPECT_EQ(back.dpi_y, 298.6);
   EXPECT_EQ(back.regions[0].kind, RegionKind::kListItem);
   EXPECT_EQ(back.regions[0].score, 0.75);
+  EXPECT_EQ(back.regions[0].native_label, "content");
+  EXPECT_EQ(back.regions[1].native_label, "");
   EXPECT_EQ(back.regions[0].quad[3].y, 8);
   const LineResult& line = back.regions[0].lines[0];
   EXPECT_EQ(line.baseline[1].y, 26);
@@ -266,8 +269,8 @@ TEST(PageJsonTest, ADocumentsJsonSaysWhatItsReadersKnow) {
   EXPECT_EQ(keys(page), (std::vector<std::string>{"dpi", "height", "page", "regions", "rotation",
                                                   "skew_degrees", "width"}));
   EXPECT_EQ(keys(page["regions"][0]),
-            (std::vector<std::string>{"box", "confidence", "label", "lines", "reading_index",
-                                      "score", "syntax", "text", "tokens"}));
+            (std::vector<std::string>{"box", "confidence", "label", "lines", "native_label",
+                                      "reading_index", "score", "syntax", "text", "tokens"}));
   EXPECT_EQ(page["regions"][1]["reading_index"], 1);
   EXPECT_EQ(keys(page["regions"][0]["lines"][0]),
             (std::vector<std::string>{"box", "confidence", "quad", "text", "tokens", "word_boxes",

@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "model/support/error.h"
 #include "stages/layout/region_detector.h"
 #include "tests/support/page_crops.h"
 
@@ -154,6 +155,85 @@ class TurnedParagraph : public LayoutDetector {
     return page;
   }
 };
+
+// Below the paragraph, then above it: as a layout model may find a caption and its figure.
+TEST(MergeRegions, ADetectorThatKnowsTheOrderIsFollowed) {
+  const LayoutRegion lower = RegionAt(RegionKind::kCaption, {100, 400, 500, 420});
+  const LayoutRegion upper = RegionAt(RegionKind::kFigure, {100, 20, 500, 80});
+  const auto kinds = [](const PageLayout& page) {
+    std::vector<RegionKind> all;
+    for (const LayoutRegion& region : page.regions) all.push_back(region.kind);
+    return all;
+  };
+  using Kinds = std::vector<RegionKind>;
+  EXPECT_EQ(kinds(MergeRegions({lower, upper}, Paragraph(3))),
+            (Kinds{RegionKind::kFigure, RegionKind::kText, RegionKind::kCaption}));
+  // The text that it has not found follows what it follows on the page.
+  EXPECT_EQ(kinds(MergeRegions({lower, upper}, Paragraph(3), RegionOrder::kReading)),
+            (Kinds{RegionKind::kCaption, RegionKind::kFigure, RegionKind::kText}));
+  EXPECT_EQ(kinds(MergeRegions({lower}, Paragraph(3), RegionOrder::kReading)),
+            (Kinds{RegionKind::kText, RegionKind::kCaption}));
+}
+
+class Broken : public RegionDetector {
+ public:
+  std::vector<LayoutRegion> Detect(const Image&) const override {
+    throw Error(ErrorKind::kInput, {}, "it gives no numbers");
+  }
+};
+
+class UprightParagraph : public LayoutDetector {
+ public:
+  PageLayout Detect(const Image&) const override { return Paragraph(3); }
+};
+
+TEST(MergingDetector, APageThatItCannotCopeWithIsLaidOutByTheLinesAloneAndSaysSo) {
+  const auto detector =
+      MakeMergingDetector(std::make_unique<UprightParagraph>(), std::make_unique<Broken>());
+  const PageLayout page = detector->Detect(Image(600, 800));
+  ASSERT_EQ(page.regions.size(), 1U);
+  EXPECT_EQ(page.regions[0].lines.size(), 3U);
+  ASSERT_EQ(page.warnings.size(), 1U);
+  EXPECT_NE(page.warnings[0].find("it gives no numbers"), std::string::npos) << page.warnings[0];
+  EXPECT_TRUE(detector->WantsPagesInTurn());
+  EXPECT_FALSE(MakeClassicalDetector()->WantsPagesInTurn());
+}
+
+// A layout model that finds two boxes and keeps the second.
+class TwoBoxes : public LayoutModel {
+ public:
+  std::vector<Detection> Detect(const Image&, const ArrayObserver&) const override {
+    return {{.kind = RegionKind::kText, .label = "text", .score = 0.4},
+            {.kind = RegionKind::kCaption,
+             .label = "figure_title",
+             .score = 0.75,
+             .x0 = 10.5,
+             .y0 = 20,
+             .x1 = 30,
+             .y1 = 40.25}};
+  }
+  std::vector<Detection> Apply(BoxRules rules, std::vector<Detection> found, int width,
+                               int height) const override {
+    EXPECT_EQ(rules, BoxRules::kSdk);
+    EXPECT_EQ(width, 60);
+    EXPECT_EQ(height, 80);
+    return {found.back()};
+  }
+};
+
+TEST(ModelDetector, MakesRegionsOfTheBoxesThatTheRulesLeave) {
+  const auto detector = MakeModelDetector(std::make_shared<TwoBoxes>(), BoxRules::kSdk);
+  const std::vector<LayoutRegion> regions = detector->Detect(Image(60, 80));
+  ASSERT_EQ(regions.size(), 1U);
+  EXPECT_EQ(regions[0].kind, RegionKind::kCaption);
+  EXPECT_EQ(regions[0].native_label, "figure_title");
+  EXPECT_EQ(regions[0].score, 0.75F);
+  EXPECT_EQ(regions[0].source, RegionSource::kDetector);
+  EXPECT_EQ(regions[0].box.x0, 10.5F);
+  EXPECT_EQ(regions[0].quad[2].x, 30);
+  EXPECT_EQ(regions[0].quad[2].y, 40.25F);
+  EXPECT_EQ(detector->order(), RegionOrder::kReading);
+}
 
 TEST(MergingDetector, ShowsTheRegionDetectorTheUprightPage) {
   const auto detector =

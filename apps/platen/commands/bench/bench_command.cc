@@ -18,13 +18,15 @@ struct Kind {
 constexpr Kind kKinds[] = {{"kernels", RunBenchKernels},
                            {"model", RunBenchModel},
                            {"decode", RunBenchDecode},
-                           {"pages", RunBenchPages}};
+                           {"pages", RunBenchPages},
+                           {"layout", RunBenchLayout}};
 
 constexpr char kHelp[] =
     "Usage: platen bench kernels [options]   the inner loops at the shapes of GLM-OCR\n"
     "       platen bench model [options]     the model's passes: vision, prefill, decoding\n"
     "       platen bench decode [options]    decoding with drafts: sequences, drafts, gain\n"
-    "       platen bench pages [options]     whole pages of a fixed workload, stage by stage\n\n"
+    "       platen bench pages [options]     whole pages of a fixed workload, stage by stage\n"
+    "       platen bench layout [options]    pages through a layout model\n\n"
     "Each speed stands beside what this machine can do at most, measured in the same run. One\n"
     "thread unless --threads says otherwise. Stop other programs first.\n"
     "platen bench KIND --help shows the options of one.\n";
@@ -44,7 +46,7 @@ int RunBenchCommand(const Words& words) {
     for (const Kind& k : kKinds) names.emplace_back(k.name);
     const std::string nearest = NearestName(wanted, names);
     throw Error(ErrorKind::kUsage, {"", "bench"},
-                "say first what to measure: kernels, model, decode or pages" +
+                "say first what to measure: kernels, model, decode, pages or layout" +
                     (nearest.empty() ? "" : "; did you mean " + nearest + "?"));
   }
   return kind->run(Words(words.begin() + 1, words.end()));

@@ -40,5 +40,6 @@ int RunBenchKernels(const Words& words);
 int RunBenchModel(const Words& words);
 int RunBenchDecode(const Words& words);
 int RunBenchPages(const Words& words);
+int RunBenchLayout(const Words& words);
 
 }  // namespace platen

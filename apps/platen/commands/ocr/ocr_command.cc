@@ -40,6 +40,7 @@
 #include "model/support/grouped.h"
 #include "model/support/utf8.h"
 #include "pipeline/engine_recognizer.h"
+#include "pipeline/layout_choice.h"
 #include "pipeline/model_id.h"
 #include "pipeline/run.h"
 
@@ -139,22 +140,24 @@ void WarnOfUntrainedTask(const ReadingConfig& reading, const std::string& task) 
 
 // What stands in the outputs: what was taken, not "auto".
 ResultSettings SettingsOfResults(const Settings& settings, const LoadedModel& loaded,
-                                 const ReadOptions& read) {
+                                 const LayoutChoice& layout, const ReadOptions& read) {
   const ReadingConfig& reading = loaded.model->snapshot().reading;
   return ResultSettingsOf(
       OcrOptions(), settings,
       {{"model", loaded.id},
+       {"layout-model", layout.id},
        {"granularity", GranularityName(read.granularity.value_or(reading.granularity))},
        {"precision", PrecisionName(loaded.model->precision())},
        {"attention", VisionAttentionName(loaded.model->attention())}});
 }
 
 RunOptions MakeRunOptions(const Settings& settings, const LoadedModel& loaded,
-                          const ReadOptions& read, const Resources& resources) {
+                          const LayoutChoice& layout, const ReadOptions& read,
+                          const Resources& resources) {
   RunOptions options;
   options.version = PLATEN_VERSION;
   options.model_id = loaded.id;
-  options.settings = SettingsOfResults(settings, loaded, read);
+  options.settings = SettingsOfResults(settings, loaded, layout, read);
   if (!settings.Text("pages").empty()) {
     options.source.pages = ParsePageRanges(settings.Text("pages"));
   }
@@ -192,15 +195,17 @@ struct Reader {
   Reader(const Settings& settings, const Resources& resources)
       : loaded(LoadModel(settings, resources.kv_cache_bytes)),
         read(ReadOptionsFrom(settings, loaded.model->snapshot().reading)),
-        detector(MakeClassicalDetector()),
+        layout(ChooseLayout(settings.Text("layout-model"), loaded.dir, BoxRulesFrom(settings),
+                            loaded.model->kernels())),
         recognizer(std::make_unique<EngineRecognizer>(*loaded.model, *loaded.engine)) {
+    if (!layout.warning.empty()) Log(LogLevel::kWarning, layout.warning);
     read.sampling = SamplingFrom(settings);
     WarnOfUntrainedTask(loaded.model->snapshot().reading, settings.Text("task"));
   }
 
   LoadedModel loaded;
   ReadOptions read;
-  std::unique_ptr<LayoutDetector> detector;
+  LayoutChoice layout;
   std::unique_ptr<EngineRecognizer> recognizer;
 };
 
@@ -245,6 +250,10 @@ void LogStart(const Job& job, const Reader& reader, const Resources& resources) 
                   Counted(job.discovery.documents.size(), "document"), reader.loaded.dir,
                   PrecisionName(model.precision()), model.kernels().name,
                   Counted(resources.threads, "thread")));
+  if (!reader.layout.dir.empty()) {
+    Log(job.target.is_stdout() ? LogLevel::kDebug : LogLevel::kInfo,
+        "regions are found by " + reader.layout.dir);
+  }
   Log(LogLevel::kDebug,
       fmt::format("model {} loaded in {:.3f} s; {}, attention cache {} MiB of {} MiB memory",
                   reader.loaded.id, reader.loaded.wall_s, Counted(resources.slots, "slot"),
@@ -267,7 +276,7 @@ int ReadDocuments(const Settings& settings, Job& job) {
   const ReadLimits limits = ReadLimitsFrom(settings);
   const RunTools tools{
       [limits](const std::string& path) { return DocumentReader::Open(path, limits); },
-      ToolsWith(*reader.detector),
+      ToolsWith(*reader.layout.detector),
       *reader.recognizer,
       Interrupted,
       [&line](const Progress& progress) {
@@ -275,7 +284,8 @@ int ReadDocuments(const Settings& settings, Job& job) {
         line.Show(progress);
       },
       ObserversOf(report, job.target, metrics)};
-  const RunOptions options = MakeRunOptions(settings, reader.loaded, reader.read, resources);
+  const RunOptions options =
+      MakeRunOptions(settings, reader.loaded, reader.layout, reader.read, resources);
   Ledger ledger(job.target.dir(), {FingerprintOf(options.settings), job.target.formats(),
                                    RenderingOf(OcrOptions(), settings)});
   if (ledger.damaged_records() > 0) {

@@ -51,7 +51,7 @@ void AddInputAndOutput(OptionTable& table) {
                    .help = "Write figures and charts as PNG files below OUT/DIR, a folder for each "
                            "document, and show them in .md. Pages that were read without it are "
                            "read again.",
-                   .changes_results = 17});
+                   .changes_results = 19});
   table.push_back({.name = "manifest",
                    .value_name = "FILE",
                    .group = group,
@@ -149,6 +149,8 @@ void AddReading(OptionTable& table) {
 void AddModel(OptionTable& table) {
   const std::string group = "Model and decoding";
   table.push_back(ModelOption(group));
+  table.push_back(LayoutModelOption(group));
+  table.push_back(BoxRulesOption(group));
   table.push_back({.name = "task",
                    .type = Type::kChoice,
                    .default_value = "text",

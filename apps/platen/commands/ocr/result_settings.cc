@@ -32,12 +32,13 @@ ResultSettings ResultSettingsOf(const OptionTable& table, const Settings& settin
                                 const std::map<std::string, std::string>& resolved) {
   ResultSettings shown = {{"platen", PLATEN_VERSION}};
   for (const OptionSpec* option : ByPlace(table)) {
-    const std::string& given = settings.Text(option->name);
-    if (option->changes_results > kPlacesOf01 && given == option->default_value) continue;
-    const auto value = resolved.find(option->name);
+    const auto known = resolved.find(option->name);
+    const std::string& value =
+        known == resolved.end() ? settings.Text(option->name) : known->second;
+    if (option->changes_results > kPlacesOf01 && value == option->default_value) continue;
     const std::string& name = option->name_in_results;
-    shown.push_back({name.empty() ? ConfigKey(option->name) : name,
-                     value == resolved.end() ? given : value->second, IsLiteral(*option, given)});
+    shown.push_back({name.empty() ? ConfigKey(option->name) : name, value,
+                     IsLiteral(*option, settings.Text(option->name))});
   }
   return shown;
 }

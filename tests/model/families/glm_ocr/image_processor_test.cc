@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "model/ops/resize_image.h"
 #include "model/support/error.h"
 #include "tests/support/images.h"
 #include "tests/support/npy.h"

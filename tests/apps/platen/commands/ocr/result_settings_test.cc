@@ -63,6 +63,20 @@ TEST(ResultSettings, WhatIsNoNumberOfJsonIsText) {
   EXPECT_EQ(settings, (ResultSettings{{"platen", PLATEN_VERSION}, {"size", "05"}, {"mark", "5"}}));
 }
 
+// What was taken counts, not how it was asked for: a layout model may lie beside the model.
+TEST(ResultSettings, ALayoutModelCountsByItsContents) {
+  const auto shown = [](const std::vector<std::string>& words, const std::string& id) {
+    return ResultSettingsOf(OcrOptions(), ParseSettings(OcrOptions(), words),
+                            {{"layout-model", id}});
+  };
+  const DocumentSetting entry = {"layout_model", "an id"};
+  EXPECT_EQ(shown({}, "an id").back(), entry);
+  EXPECT_EQ(shown({"--layout-model", "some/folder"}, "an id"), shown({}, "an id"));
+  EXPECT_EQ(shown({"--layout-model", "classical"}, ""), shown({}, ""));
+  EXPECT_NE(FingerprintOf(shown({}, "an id")), FingerprintOf(shown({}, "another")));
+  EXPECT_NE(FingerprintOf(shown({}, "an id")), FingerprintOf(shown({}, "")));
+}
+
 TEST(ResultSettings, ALaterOptionCountsOnceItIsUsed) {
   const OptionTable table = {
       {.name = "dpi", .default_value = "200", .changes_results = 9},
