@@ -21,7 +21,7 @@ def r_object(*texts: str) -> bytes:
 
 
 def test_strings_of_r_data_are_found_whatever_bytes_they_hold(tmp_path):
-    texts = ["It is a truth\tuniversally", "", "naïve", "a\x00\x04\x00\x09b", "end"]
+    texts = ["It is a truth\tuniversally", "", "naïve", "a\x00\x04\x00\x09\x00\x00\x00\x01bc", "end"]
     (tmp_path / "a.RData").write_bytes(gzip.compress(r_object(*texts)))
     assert sources.r_data(tmp_path / "a.RData") == texts
     parts = [r_object("one", "two"), r_object("three")]
