@@ -21,7 +21,7 @@ def r_object(*texts: str) -> bytes:
 
 
 def test_strings_of_r_data_are_found_whatever_bytes_they_hold(tmp_path):
-    texts = ["It is a truth\tuniversally", "", "naïve", "a\x00\x04\x00\x09\x00\x00\x00\x01bc", "end"]
+    texts = ["It is a\ttruth", "", "naïve", "a\x00\x04\x00\x09\x00\x00\x00\x01bc", "end"]
     (tmp_path / "a.RData").write_bytes(gzip.compress(r_object(*texts)))
     assert sources.r_data(tmp_path / "a.RData") == texts
     parts = [r_object("one", "two"), r_object("three")]
@@ -73,7 +73,13 @@ def test_phrases_hold_the_letters_of_their_languages(tmp_path, monkeypatch):
     }.items():
         found = "".join(normalise(p) for p in locales.phrases(language, tmp_path))
         assert set(letters) <= set(found), language
-    assert set("şţ") & set(CENTRAL) == {"ş"}
+
+
+def test_romanian_has_commas_below_and_turkish_cedillas(tmp_path, monkeypatch):
+    monkeypatch.setattr(locales, "r_data", lambda path: ["paşte ţara"])
+    assert "paște țara" in locales.phrases("ro", tmp_path)
+    assert "paşte ţara" in locales.phrases("tr", tmp_path)
+    assert set("șțş") <= set(CENTRAL) and "ţ" not in CENTRAL
 
 
 def test_phrases_have_no_templates_and_no_doubles(tmp_path, monkeypatch):
