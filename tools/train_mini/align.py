@@ -90,11 +90,13 @@ class Guide:
 
     def position(self, logits: Tensor) -> None:
         """Add the sub-step classification loss."""
-        self.losses.append(
-            F.cross_entropy(
-                logits[:, self.first :].flatten(0, 1), self.sub.flatten(), ignore_index=-1
-            )
+        loss = F.cross_entropy(
+            logits[:, self.first :].flatten(0, 1),
+            self.sub.flatten(),
+            ignore_index=-1,
+            reduction="sum",
         )
+        self.losses.append(loss / (self.sub >= 0).sum().clamp(min=1))
 
     def total(self) -> Tensor:
         return torch.stack(self.losses).mean()
@@ -109,8 +111,12 @@ def build_guide(
     image: int,
     first: int,
 ) -> Guide:
-    """Align characters and translate token character spans to image token ranges."""
-    starts = forced_align(ctc_logits.detach().float().log_softmax(-1).numpy(), texts)
+    """Align characters and translate token character spans to image token ranges.
+
+    Empty lines have no spans, so their tokens stay unknown.
+    """
+    aligned = [text or [1] for text in texts]
+    starts = forced_align(ctc_logits.detach().float().log_softmax(-1).numpy(), aligned)
     per_token = ctc_logits.shape[1] // image
     low = np.full((len(texts), answer), -1, np.int64)
     high, sub = low.copy(), low.copy()

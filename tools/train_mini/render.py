@@ -16,6 +16,7 @@ from PIL import Image, ImageDraw, ImageFont
 import damage
 import wear
 from chance import Dice
+from confusing import LEADER
 from fonts import HELD_OUT_FAMILIES, FontFile, load_face
 
 HEIGHT = 28
@@ -27,8 +28,14 @@ MAX_WIDTH = 28 * 25
 STRETCHED_SHARE = 0.25
 # Share of lines with scan damage when the caller does not say.
 DEGRADED_SHARE = 0.7
-# Share of training lines whose letters are squeezed or widened.
-SQUEEZED_SHARE = 0.3
+# Shares of training lines whose letters are squeezed or widened: of all, of the longest.
+SQUEEZED_SHARE, LONG_SQUEEZED_SHARE = 0.3, 0.5
+# Share of training lines in capitals whose words go on in small capitals.
+SMALL_CAPITALS_SHARE = 0.3
+# Share of training lines with a check box before the text, where the margin has room.
+CHECK_BOX_SHARE = 0.03
+# Training lines whose scan shows less of their print are left out: nobody could read them.
+LEAST_LEGIBILITY = 0.4
 # How many pixels of an unusually long ascender or descender a crop may lose.
 CUT_ALLOWED = 0.7
 
@@ -172,15 +179,43 @@ class Renderer:
             return None
         canvas = Image.new("L", (int(width), max(8, int(round(p.height)))), 0)
         pen, x = ImageDraw.Draw(canvas), p.left
-        for chunk, advance in zip(p.chunks, p.advances):
-            pen.text((x, p.baseline), chunk, fill=255, font=face, anchor="ls")
-            x += advance
+        if capitals(text) and not self.usual_crops and self.dice.chance(SMALL_CAPITALS_SHARE):
+            self.draw_small_capitals(pen, font, size, text, p)
+        else:
+            for chunk, advance in zip(p.chunks, p.advances):
+                pen.text((x, p.baseline), chunk, fill=255, font=face, anchor="ls")
+                x += advance
+        if not self.usual_crops and self.dice.chance(CHECK_BOX_SHARE):
+            self.draw_check_box(pen, size, p)
         if self.dice.chance(0.05) and not self.usual_crops:
             canvas = self.crop_to_ink(canvas, (font.ascent + font.descent) * size)
         elif self.dice.chance(0.30 if degraded else 0.12) and len(text) > 3:
             self.draw_neighbours(canvas, text, face, size, p)
         self.draw_rules(canvas, size, p, degraded)
         return canvas, float(size)
+
+    def draw_check_box(self, pen: ImageDraw.ImageDraw, size: int, p: Placement) -> None:
+        """A box in the left margin, empty or ticked, where there is room; it is not read."""
+        side, room = size * self.dice.uniform(0.5, 0.8), p.left - size * 0.2
+        if side > room:
+            return
+        x, y, width = self.dice.uniform(0, room - side), p.baseline, max(1, size // 16)
+        pen.rectangle((x, y - side, x + side, y), outline=255, width=width)
+        if self.dice.chance(0.5):
+            pen.line((x, y - side, x + side, y), fill=255, width=width)
+            pen.line((x, y, x + side, y - side), fill=255, width=width)
+
+    def draw_small_capitals(
+        self, pen: ImageDraw.ImageDraw, font: FontFile, size: int, text: str, p: Placement
+    ) -> None:
+        """Capitals, those that do not begin a word at a share of the size."""
+        share = self.dice.uniform(0.7, 0.88)
+        small = load_face(str(self.font_dir / font.path), max(8, round(size * share)))
+        large, x, before = load_face(str(self.font_dir / font.path), size), p.left, " "
+        for char in text:
+            face = small if before.isalpha() else large
+            pen.text((x, p.baseline), char, fill=255, font=face, anchor="ls")
+            x, before = x + face.getlength(char), char
 
     def crop_to_ink(self, canvas: Image.Image, full: float) -> Image.Image:
         """A crop that follows the ink closely; lines without tall letters stay as they are."""
@@ -214,6 +249,14 @@ class Renderer:
             for x in (1, canvas.width - 2):
                 pen.line((x, 0, x, canvas.height), fill=255, width=max(1, size // 16))
 
+    def leader(self, text: str) -> str:
+        """The text with its leader as it is printed: dots in number and spacing of their own."""
+        if f" {LEADER} " not in text:
+            return text
+        dots = self.dice.integer(4, 30)
+        printed = (". " * dots).strip() if self.dice.chance(0.3) else "." * dots
+        return text.replace(f" {LEADER} ", f" {printed} ", 1)
+
     def scan(self, ink: Image.Image, size: float) -> np.ndarray:
         """A damaged scan of an ink mask; training lines suffer more kinds of damage."""
         ink = damage.warp(ink, size, self.dice)
@@ -229,13 +272,17 @@ class Renderer:
             return None
         if degraded is None:
             degraded = self.dice.chance(DEGRADED_SHARE)
-        drawn = self.draw(text, font, degraded)
+        shown = text if self.usual_crops else self.leader(text)
+        drawn = self.draw(shown, font, degraded)
         if drawn is None:
             return None
         ink, size = drawn
-        if not self.usual_crops and self.dice.chance(SQUEEZED_SHARE):
-            ink = wear.squeeze(ink, len(text), self.dice)
+        share = LONG_SQUEEZED_SHARE if len(text) > 50 else SQUEEZED_SHARE
+        if not self.usual_crops and self.dice.chance(share):
+            ink = wear.squeeze(ink, len(shown), self.dice)
         original = self.scan(ink, size) if degraded else damage.clean_print(ink, self.dice)
+        if not self.usual_crops and legibility(original, ink) < LEAST_LEGIBILITY:
+            return None
         filters = [Image.Resampling.BICUBIC, Image.Resampling.BILINEAR, Image.Resampling.LANCZOS]
         resample = Image.Resampling(self.dice.rng.choice(filters, p=[0.7, 0.15, 0.15]))
         stretch = self.dice.chance(STRETCHED_SHARE) and not self.usual_crops
@@ -243,6 +290,28 @@ class Renderer:
         if small.shape[1] > MAX_WIDTH:
             return None
         return Line(text, small, original, font.family, degraded)
+
+
+def capitals(text: str) -> bool:
+    """Whether a text has two capitals at least and no small letters."""
+    return text == text.upper() and sum(c.isupper() for c in text) > 1
+
+
+def legibility(page: np.ndarray, ink: Image.Image) -> float:
+    """Share of the printed ink that a scan still shows, 0 to 1, whichever of them is dark.
+
+    Print is compared with the lightest pixel of its own column, so that shadows do not count.
+    """
+    w, h = max(2, ink.width * HEIGHT // ink.height), HEIGHT
+    printed, seen = (
+        np.asarray(image.resize((w, h), Image.Resampling.BOX), np.float32)
+        for image in (ink, Image.fromarray(page))
+    )
+    seen = 255 - seen if np.median(seen) < 128 else seen
+    dark = seen.max(0, keepdims=True) - seen
+    print_here = printed > printed.max() / 2
+    full = max(float(np.quantile(dark[print_here], 0.9)), 1.0)
+    return float(np.minimum(dark[print_here] / full, 1).mean())
 
 
 def to_line_height(image: np.ndarray, resample: Image.Resampling, stretch: bool) -> np.ndarray:

@@ -14,10 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
-from render import Line, Renderer
+import not_text
+from chance import Dice
+from render import HEIGHT, MAX_WIDTH, Line, Renderer
 from text import TextSource
 
 SEED_STRIDE = 100_003
+# Share of training crops that show no text.
+EMPTY_SHARE = 0.045
 
 
 def write_shard(path: Path, lines: list[Line]) -> None:
@@ -44,13 +48,25 @@ def read_shard(path: Path) -> list[tuple[np.ndarray, str]]:
 def make_lines(
     source: TextSource, renderer: Renderer, count: int, degraded: bool | None = None
 ) -> list[Line]:
-    """``count`` random lines; texts that no font or width allows are skipped."""
+    """``count`` random lines; texts that no font or width allows are skipped.
+
+    With hard texts some lines are crops without text.
+    """
     out: list[Line] = []
     while len(out) < count:
+        if source.hard and renderer.dice.chance(EMPTY_SHARE):
+            out.append(empty_line(renderer.dice))
+            continue
         line = renderer.render(source.line(), degraded)
         if line is not None:
             out.append(line)
     return out
+
+
+def empty_line(dice: Dice) -> Line:
+    """A crop without text, whose answer is empty."""
+    image = not_text.crop(HEIGHT, MAX_WIDTH, dice)
+    return Line("", image, image, "none", True)
 
 
 def main() -> None:

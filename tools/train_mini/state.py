@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 from pathlib import Path
 
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from charset import CHAR_TO_INDEX
 from snapshot import TRAINING_ONLY, snapshot_weights
 
 HEADS_FILE = "heads.safetensors"
+# Heads with one row for each step and character, and by how much new characters start less likely.
+CLASS_HEADS = ("ctc_patch.", "ctc_merged.")
+NEW_CLASS_SHIFT = 3.0
 
 
 class Average:
@@ -71,11 +76,35 @@ def save_heads(folder: Path, weights: dict[str, Tensor]) -> None:
     save_file(heads, folder / HEADS_FILE)
 
 
+def grow(head: Tensor, steps: int) -> Tensor:
+    """A CTC head of fewer characters (rows are steps times classes) for today's alphabet.
+
+    The alphabet only ever grows at its end.  A new letter starts as the letter without its accent,
+    a little less likely.
+    """
+    old = head.unflatten(0, (steps, -1))
+    count = old.shape[1]
+    if count > len(CHAR_TO_INDEX) + 1:
+        raise ValueError(f"training heads have {count} classes, more than characters are known")
+    rows = []
+    for char in list(CHAR_TO_INDEX)[count - 1 :]:
+        base = CHAR_TO_INDEX.get(unicodedata.normalize("NFD", char)[0], count)
+        rows.append(old[:, base] if base < count else old[:, CHAR_TO_INDEX[","]])
+    if rows:
+        shift = NEW_CLASS_SHIFT if head.ndim == 1 else 0.0
+        old = torch.cat((old, torch.stack(rows, 1) - shift), 1)
+    return old.flatten(0, 1)
+
+
 def init_from(model: nn.Module, snapshot: Path, heads: Path | None) -> None:
     """Start from an exported snapshot, and from the saved training heads where given."""
     weights = snapshot_weights(snapshot)
     if heads is not None:
-        weights |= {k: v.float() for k, v in load_file(heads / HEADS_FILE).items()}
+        own = model.state_dict()
+        for name, value in load_file(heads / HEADS_FILE).items():
+            steps = own[name].shape[0] // model.config.ctc_classes
+            grown = name.startswith(CLASS_HEADS)
+            weights[name] = grow(value.float(), steps) if grown else value.float()
     missing, _ = model.load_state_dict(weights, strict=False)
     unknown = [name for name in missing if not name.startswith(TRAINING_ONLY)]
     if unknown:

@@ -9,7 +9,9 @@ import string
 import unicodedata
 from pathlib import Path
 
-from charset import ALPHABET, CHARSET, LATIN, TYPOGRAPHIC
+from charset import ALPHABET, CENTRAL, CHARSET, LATIN, TYPOGRAPHIC, WESTERN
+from confusing import Confusing
+from foreign import Foreign
 
 MONTHS = (
     "January February March April May June July August September October November December "
@@ -25,13 +27,15 @@ LABELS = (
 ).split()
 # Characters of a long line. Wide type is rejected by the renderer, so these favour narrow letters.
 LONG = (48, 76)
-LONG_SHARE = 0.2
-# Shares of lines with extra punctuation, with codes of look-alikes and with rare characters.
-PUNCTUATED_SHARE, LOOK_ALIKE_SHARE, RARE_SHARE = 0.25, 0.06, 0.15
+LONG_SHARE = 0.25
+# Shares of lines with extra punctuation, codes of look-alikes, rare characters and what
+# ``confusing.py`` makes; and of lines in languages for which there is no prose.
+PUNCTUATED_SHARE, LOOK_ALIKE_SHARE, RARE_SHARE, CONFUSING_SHARE = 0.22, 0.05, 0.13, 0.16
+FOREIGN_SHARE = 0.14
 MARKS = (",", ".", ";", ":", "?", "!", ",", ".")
 QUOTES = (("“", "”"), ('"', '"'), ("‘", "’"), ("'", "'"), ("“", "”"), ("(", ")"))
 ACCENTED = {
-    base: [c for c in LATIN if unicodedata.normalize("NFD", c)[0] == base]
+    base: [c for c in LATIN + CENTRAL if unicodedata.normalize("NFD", c)[0] == base]
     for base in string.ascii_letters
 }
 LOOK_ALIKES = ("S5", "O0Q", "I1l", "Z2", "B8", "G6", "T7", "A4", "CE")
@@ -44,7 +48,7 @@ class TextSource:
 
     With ``hard`` (training lines only) the mix holds more of what a model confuses: lines as long
     as a crop can be, marks and quotes after words, codes of letters and digits that look alike,
-    accents and rare marks where no word calls for them.
+    accents and rare marks where no word calls for them, languages of Central Europe.
     """
 
     def __init__(self, corpus: Path, seed: int, hard: bool = False) -> None:
@@ -52,20 +56,22 @@ class TextSource:
         self.words = {k: v for k, v in data.items() if k.startswith("words_")}
         self.prose = {k: v for k, v in data.items() if not k.startswith("words_")}
         weights = {
-            "fortunes": 4,
-            "gcide": 3,
-            "handbook": 2,
-            "reference": 1,
-            "policy": 1,
-            "man": 1.5,
+            "austen": 3,
+            "wordnet": 3,
+            "go": 2.5,
             "jargon": 2,
-            "foldoc": 2,
-            "foreign": 1.6,
+            "bible": 1.5,
+            "python": 1.5,
+            "spanish": 1,
+            "opticks": 1,
         }
         self.prose_names = list(self.prose)
         self.prose_weights = [weights.get(n, 1.0) for n in self.prose_names]
         self.rng = random.Random(seed)
         self.hard = hard
+        self.alphabet = ALPHABET if hard else WESTERN
+        self.confusing = Confusing(self.rng, self.word)
+        self.foreign = Foreign(self.rng, self.words)
 
     # ---- prose -------------------------------------------------------------------------
     def prose_window(self, target: int) -> str:
@@ -226,7 +232,7 @@ class TextSource:
                 string.punctuation,
                 TYPOGRAPHIC,
                 LATIN,
-                ALPHABET[1:],
+                self.alphabet[1:],
                 string.punctuation + string.digits,
             ]
         )
@@ -289,7 +295,7 @@ class TextSource:
             )
         if kind < 0.7:
             return f"{text[: len(text) // 2].rsplit(' ', 1)[0]} {self.symbols()}"
-        alphabet = r.choice((LATIN, TYPOGRAPHIC, ALPHABET[1:], ALPHABET[1:]))
+        alphabet = r.choice((LATIN, CENTRAL, TYPOGRAPHIC, self.alphabet[1:], self.alphabet[1:]))
         return "".join(r.choices(alphabet, k=r.randint(1, 14)))
 
     def punctuate(self, text: str) -> str:
@@ -338,13 +344,14 @@ class TextSource:
         while True:
             u = r.random()
             if u < 0.62:
-                text = self.prose_window(target)
+                foreign = self.hard and self.foreign.words and r.random() < FOREIGN_SHARE
+                text = self.foreign.line(target) if foreign else self.prose_window(target)
             elif u < 0.70:
                 text = " ".join(self.word() for _ in range(max(1, round(target / 8))))
             elif u < 0.97:
                 text = self.structured(target)
             else:
-                text = "".join(r.choices(ALPHABET[1:], k=min(target, r.randint(1, 8))))
+                text = "".join(r.choices(self.alphabet[1:], k=min(target, r.randint(1, 8))))
             v = r.random()
             if v < 0.05:
                 text = text.upper()
@@ -388,6 +395,8 @@ class TextSource:
             return f"{cut} {self.look_alike()}" if self.rng.random() < 0.5 else self.look_alike()
         if u < PUNCTUATED_SHARE + LOOK_ALIKE_SHARE + RARE_SHARE:
             return self.rare(text)
+        if u < PUNCTUATED_SHARE + LOOK_ALIKE_SHARE + RARE_SHARE + CONFUSING_SHARE:
+            return self.confusing.line(text)
         return text
 
     def _typographic(self, text: str) -> str:

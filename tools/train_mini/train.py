@@ -40,18 +40,19 @@ DRAFT_DEPTH = 3
 DRAFT_WEIGHTS = (0.51, 0.31, 0.18)
 DRAFT_WEIGHT = 0.3
 AVERAGE_EVERY = 10
+EMPTY_LENGTH = 20
 
 
 def ctc_loss(logits: Tensor, texts: list[str]) -> Tensor:
-    """CTC over character sub-steps, per character."""
-    targets = [torch.tensor([CHAR_TO_INDEX[c] for c in t]) for t in texts]
+    """CTC over character sub-steps, per character; an empty line counts as ``EMPTY_LENGTH``."""
+    targets = [torch.tensor([CHAR_TO_INDEX[c] for c in t], dtype=torch.long) for t in texts]
     lengths = torch.tensor([len(t) for t in targets])
     logp = logits.float().log_softmax(-1).transpose(0, 1)
     steps = torch.full((len(texts),), logits.shape[1])
     loss = F.ctc_loss(
         logp, torch.cat(targets), steps, lengths, reduction="none", zero_infinity=True
     )
-    return (loss / lengths).mean()
+    return (loss / torch.where(lengths > 0, lengths, EMPTY_LENGTH)).mean()
 
 
 def batch_loss(

@@ -9,6 +9,8 @@ import numpy as np
 from PIL import Image, ImageFilter
 
 from chance import Dice
+from damage import jpeg
+from marks import mark
 
 # A CTC head has one step per 4.7 px of a 28-px crop: no letter may become narrower than this.
 NARROWEST_LETTER = 5.6 / 28
@@ -33,6 +35,39 @@ def wear_ink(ink: Image.Image, size: float, dice: Dice) -> Image.Image:
     return ink
 
 
+def faint_print(page: np.ndarray, size: float, dice: Dice) -> np.ndarray:
+    """A worn ribbon: every letter of its own strength, upper or lower halves lighter."""
+    h, w = page.shape
+    letter = max(2, int(size / 1.7))
+    strength = np.repeat(dice.rng.uniform(0.3, 1.0, w // letter + 1), letter)[:w]
+    field = np.broadcast_to(strength.astype(np.float32), (h, w)).copy()
+    if dice.chance(0.4):
+        field *= np.linspace(*dice.rng.permutation([1.0, dice.uniform(0.4, 0.9)]), h)[:, None]
+    field *= np.clip(1 + 0.25 * soft_field(w, h, max(2.0, size * 0.08), dice), 0.3, 1)
+    return pale(page, field)
+
+
+def damaged_end(page: np.ndarray, size: float, dice: Dice) -> np.ndarray:
+    """Holes and pale print over the first or, less often, the last letters."""
+    h, w = page.shape
+    reach = max(2, min(w, int(size * dice.uniform(1, 4))))
+    blotches = soft_field(reach, h, max(1.5, size * dice.uniform(0.06, 0.2)), dice)
+    keep = np.clip((blotches - np.quantile(blotches, dice.uniform(0.1, 0.3))) * 5 + 0.5, 0, 1)
+    keep *= np.linspace(dice.uniform(0.35, 0.8), 1, reach)[None, :]
+    field = np.ones((h, w), np.float32)
+    if dice.chance(0.7):
+        field[:, :reach] = keep
+    else:
+        field[:, w - reach :] = keep[:, ::-1]
+    return pale(page, field)
+
+
+def pale(page: np.ndarray, strength: np.ndarray) -> np.ndarray:
+    """Print of a share of its strength on the same paper; strengths [h, w]."""
+    ground = float(np.median(page))
+    return np.clip(ground - (ground - page) * strength, 0, 255).astype(np.uint8)
+
+
 def break_letters(ink: Image.Image, size: float, dice: Dice) -> Image.Image:
     """Blotches where the ink did not take."""
     w, h = ink.size
@@ -50,16 +85,30 @@ def soft_field(w: int, h: int, grain: float, dice: Dice) -> np.ndarray:
 
 
 def wear_scan(page: np.ndarray, ink: Image.Image, size: float, dice: Dice) -> np.ndarray:
-    """Print of the other side, bad light, fax or dithering on a scan; uint8 gray."""
+    """Other sides, light, marks, low resolution, fax or dithering on a scan; uint8 gray."""
+    if np.median(page) <= 127 and dice.chance(0.5):
+        page = 255 - page
     if dice.chance(0.10):
         page = bleed_through(page, ink, size, dice)
+    kind = dice.uniform(0, 1)
+    if kind < 0.09:
+        return fax(page, size, dice)
+    if kind < 0.12 and size >= 28:
+        return np.asarray(Image.fromarray(page).convert("1").convert("L"))
+    if np.median(page) > 127:
+        page = wear_print(page, size, dice)
     if dice.chance(0.10):
         page = bad_light(page, size, dice)
-    if dice.chance(0.09):
-        page = fax(page, size, dice)
-    elif size >= 28 and dice.chance(0.04):
-        page = np.asarray(Image.fromarray(page).convert("1").convert("L"))
-    return page
+    return coarse_jpeg(page, size, dice) if dice.chance(0.08) else page
+
+
+def wear_print(page: np.ndarray, size: float, dice: Dice) -> np.ndarray:
+    """Pale print, turned dark ground, then marks on the paper; dark print on lighter paper only."""
+    if dice.chance(0.15):
+        page = (faint_print if dice.chance(0.65) else damaged_end)(page, size, dice)
+    elif dice.chance(0.05):
+        page = turned_dark(page, size, dice)
+    return mark(page, size, dice)
 
 
 def bleed_through(page: np.ndarray, ink: Image.Image, size: float, dice: Dice) -> np.ndarray:
@@ -80,11 +129,32 @@ def bad_light(page: np.ndarray, size: float, dice: Dice) -> np.ndarray:
     return np.clip(page * np.clip(light, 0.35, 1.25), 0, 255).astype(np.uint8)
 
 
+def coarse_jpeg(page: np.ndarray, size: float, dice: Dice) -> np.ndarray:
+    """A JPEG file of 72 to 100 dpi."""
+    h, w = page.shape
+    share = min(1.0, dice.uniform(10, 15) / size)
+    small = (max(8, round(w * share)), max(8, round(h * share)))
+    coarse = np.asarray(Image.fromarray(page).resize(small, Image.Resampling.BICUBIC))
+    again = Image.fromarray(jpeg(coarse, dice.integer(30, 85)))
+    return np.asarray(again.resize((w, h), Image.Resampling.BICUBIC))
+
+
+def turned_dark(page: np.ndarray, size: float, dice: Dice) -> np.ndarray:
+    """Light print on dark ground after the layout has turned it: thin strokes and grain."""
+    thin = Image.fromarray(page)
+    if size >= 24 and dice.chance(0.6):
+        thin = Image.blend(thin, thin.filter(ImageFilter.MaxFilter(3)), dice.uniform(0.2, 0.7))
+    light = np.asarray(jpeg(255 - np.asarray(thin), dice.integer(40, 90)), np.float32)
+    grain = dice.rng.standard_normal(page.shape, dtype=np.float32) * dice.uniform(0, 14)
+    turned = 255 - light + np.minimum(grain, 0) * 2
+    return np.clip(turned, 0, 255).astype(np.uint8)
+
+
 def fax(page: np.ndarray, size: float, dice: Dice) -> np.ndarray:
-    """Coarse black and white rows of a fax, sometimes with half the rows."""
+    """Coarse black and white pixels of a fax, often with half as many rows (204 x 98 dpi)."""
     h, w = page.shape
     em = min(size, dice.uniform(18, 28))
-    rows = max(10, int(h * em / size * (0.7 if dice.chance(0.3) else 1.0)))
+    rows = max(10, int(h * em / size * (dice.uniform(0.48, 0.75) if dice.chance(0.45) else 1.0)))
     columns = max(8, int(w * em / size))
     small = np.asarray(
         Image.fromarray(page).resize((columns, rows), Image.Resampling.BOX), np.float32

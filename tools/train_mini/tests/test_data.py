@@ -5,15 +5,26 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw
 
+import marks
 import wear
 from chance import Dice
-from charset import CHARSET, LATIN
+from charset import CENTRAL, CHARSET, LATIN, TYPOGRAPHIC
 from corpus import normalise, paragraphs
 from damage import clean_print, scan, warp
 from fonts import FontFile
-from render import BASELINE, HEIGHT, X_HEIGHT, Line, Renderer, to_line_height
+from render import (
+    BASELINE,
+    HEIGHT,
+    X_HEIGHT,
+    Line,
+    Placement,
+    Renderer,
+    capitals,
+    legibility,
+    to_line_height,
+)
 from shards import read_shard, write_shard
 from text import TextSource
 
@@ -169,11 +180,11 @@ def test_look_alike_codes_hold_letters_digits_and_separators_only(source):
 
 
 def test_rare_text_holds_accents_and_marks_that_no_word_calls_for(source):
-    lines = [source.rare("The quick brown fox jumps over the lazy dog") for _ in range(300)]
+    lines = [source.rare("The quick brown fox jumps over the lazy dog") for _ in range(2000)]
     assert all(set(line) <= CHARSET for line in lines)
-    assert set(LATIN) <= set("".join(lines))
+    assert set(LATIN + CENTRAL) <= set("".join(lines))
     accented = [line for line in lines if len(line) == 43 and set(line) & set(LATIN)]
-    assert len(accented) > 60
+    assert len(accented) > 400
 
 
 @pytest.fixture
@@ -241,3 +252,112 @@ def test_only_training_lines_are_worn(renderer, ink, monkeypatch):
     renderer.usual_crops = False
     with pytest.raises(AssertionError):
         renderer.scan(ink, 40.0)
+
+
+def legible_pair(kept: float) -> tuple[np.ndarray, Image.Image]:
+    """Strokes, of which a scan shows the upper share ``kept``."""
+    ink = Image.new("L", (200, 56), 0)
+    for x in range(10, 190, 20):
+        ink.paste(255, (x, 12, x + 6, 44))
+    page = 255 - np.asarray(ink)
+    page[12 + round(32 * kept) : 44] = 255
+    return page, ink
+
+
+def test_legibility_is_the_share_of_print_that_shows():
+    for kept in (1.0, 0.75, 0.5):
+        page, ink = legible_pair(kept)
+        assert abs(legibility(page, ink) - kept) < 0.12
+        assert abs(legibility(255 - page, ink) - kept) < 0.12
+
+
+def test_shadows_do_not_make_print_illegible():
+    page, ink = legible_pair(1.0)
+    shade = np.linspace(0.5, 1, 200)[None, :]
+    assert legibility((page * shade).astype(np.uint8), ink) > 0.7
+
+
+def test_leaders_are_drawn_longer_than_they_are_read(renderer):
+    printed = {renderer.leader("Preface ... vii") for _ in range(100)}
+    assert min(map(len, printed)) > len("Preface ... vii")
+    assert all(p.startswith("Preface .") and p.endswith(". vii") for p in printed)
+    assert any(". . ." in p for p in printed) and any("...." in p for p in printed)
+    assert renderer.leader("and so on... he said") == "and so on... he said"
+
+
+def test_small_capitals_are_for_lines_of_capitals():
+    assert capitals("JOHN SMITH, 1900") and not capitals("JOHN Smith")
+    assert not capitals("1900") and not capitals("A")
+
+
+def test_a_check_box_stands_in_the_margin_only(renderer):
+    place = Placement(40.0, 100.0, 10.0, 60.0, 44.0, [], [])
+    for seed in range(20):
+        renderer.dice = Dice(seed)
+        canvas = Image.new("L", (150, 60), 0)
+        renderer.draw_check_box(ImageDraw.Draw(canvas), 32, place)
+        box = canvas.getbbox()
+        assert box and box[0] >= 0 and box[2] <= 40
+        assert box[3] - box[1] >= 14
+    narrow = Placement(8.0, 100.0, 10.0, 60.0, 44.0, [], [])
+    canvas = Image.new("L", (150, 60), 0)
+    renderer.draw_check_box(ImageDraw.Draw(canvas), 32, narrow)
+    assert canvas.getbbox() is None
+
+
+def test_evaluation_lines_have_the_characters_that_they_always_had(source):
+    text = "".join(source.line() + source.symbols() for _ in range(400))
+    assert not set(text) & set(CENTRAL)
+    assert set(text) & set(TYPOGRAPHIC)
+
+
+@pytest.mark.parametrize("name", ["rule", "stamp", "shadow", "curl"])
+def test_marks_are_a_function_of_the_seed_and_keep_the_shape(ink, name):
+    page = clean_print(ink, Dice(1))
+    changed = 0
+    for seed in range(30):
+        a, b = (getattr(marks, name)(page, 40.0, Dice(seed)) for _ in range(2))
+        assert a.shape == page.shape and a.dtype == np.uint8 and np.array_equal(a, b)
+        changed += not np.array_equal(a, page)
+    assert changed >= 15
+
+
+@pytest.mark.parametrize("name", ["rule", "stamp"])
+def test_lines_over_print_never_lighten_it(ink, name):
+    page = clean_print(ink, Dice(1))
+    for seed in range(30):
+        assert (getattr(marks, name)(page, 40.0, Dice(seed)) <= page).all()
+
+
+def test_a_shadow_lies_at_one_end_only(ink):
+    page = clean_print(ink, Dice(1)).astype(int)
+    for seed in range(20):
+        darker = (page - marks.shadow(page, 16.0, Dice(seed))).max(0)
+        assert max(darker[0], darker[-1]) > 30 and min(darker[0], darker[-1]) == 0
+
+
+def test_a_curl_moves_one_end_and_leaves_the_other(ink):
+    page = clean_print(ink, Dice(1))
+    for seed in range(30):
+        curled = marks.curl(page, 20.0, Dice(seed))
+        same = (curled == page).all(0)
+        assert same[:90].all() or same[-90:].all()
+
+
+@pytest.mark.parametrize("name", ["faint_print", "damaged_end"])
+def test_pale_print_is_lighter_and_the_paper_stays(ink, name):
+    page = clean_print(ink, Dice(1))
+    for seed in range(20):
+        worn = getattr(wear, name)(page, 40.0, Dice(seed))
+        assert (worn.astype(int) >= page.astype(int) - 1).all()
+        assert worn[2:40].mean() > page[2:40].mean()
+        assert abs(int(np.median(worn)) - int(np.median(page))) <= 1
+
+
+@pytest.mark.parametrize("name", ["coarse_jpeg", "turned_dark"])
+def test_coarse_and_turned_scans_keep_letters_darker_than_the_paper(ink, name):
+    page = clean_print(ink, Dice(1))
+    for seed in range(20):
+        worn = getattr(wear, name)(page, 40.0, Dice(seed))
+        assert worn.shape == page.shape and worn.dtype == np.uint8
+        assert worn[28, 23] + 60 < worn[28, 34]

@@ -9,10 +9,11 @@ import torch
 from tokenizers import Tokenizer
 
 from batches import assemble, make_prompt
+from charset import CHAR_TO_INDEX
 from decode import Decoder
 from export import export
 from snapshot import load_snapshot, new_model
-from state import init_from, save_heads
+from state import NEW_CLASS_SHIFT, grow, init_from, save_heads
 
 SNAPSHOT = Path(__file__).resolve().parents[3] / "assets" / "platen-mini"
 TOKENIZER = SNAPSHOT / "tokenizer.json"
@@ -50,6 +51,25 @@ def test_a_run_can_start_from_a_snapshot_and_its_heads(tmp_path):
         assert torch.allclose(value, other.state_dict()[name], atol=0.01), name
 
 
+def test_heads_of_a_smaller_alphabet_grow_by_letters_like_their_base():
+    names, steps = list(CHAR_TO_INDEX), 2
+    known = names.index("ą") + 1  # classes of an alphabet that ends before it, with the blank
+    bias = torch.arange(steps * known, dtype=torch.float32)
+    grown = grow(bias, steps).view(steps, -1)
+    assert grown.shape[1] == len(names) + 1
+    assert torch.equal(grown[:, :known], bias.view(steps, -1))
+    for letter, base in {"ą": "a", "Ž": "Z", "ő": "o", "ł": ",", "„": ","}.items():
+        expected = bias.view(steps, -1)[:, CHAR_TO_INDEX[base]] - NEW_CLASS_SHIFT
+        assert torch.equal(grown[:, CHAR_TO_INDEX[letter]], expected)
+    weight = torch.randn(steps * known, 5)
+    grown = grow(weight, steps).view(steps, -1, 5)
+    assert torch.equal(grown[:, CHAR_TO_INDEX["ą"]], grown[:, CHAR_TO_INDEX["a"]])
+    full = torch.randn(steps * (len(names) + 1))
+    assert torch.equal(grow(full, steps), full)
+    with pytest.raises(ValueError, match="classes"):
+        grow(torch.randn(steps * (len(names) + 2)), steps)
+
+
 def test_a_snapshot_without_a_layer_is_refused(tmp_path):
     state = {k: v for k, v in new_model().state_dict().items() if "blocks.3." not in k}
     export(state, TOKENIZER, tmp_path)
@@ -71,6 +91,9 @@ def test_lines_read_together_are_read_as_alone(tok):
     images = np.random.default_rng(2).integers(0, 256, (3, 28, 84), dtype=np.uint8)
     alone = [decoder.run(image, limit=24)[0] for image in images]
     assert decoder.run_batch(images, limit=24) == alone
+    _, confidence = decoder.run_batch_with_confidence(images, limit=24)
+    assert [len(c) for c in confidence] == [len(a) for a in alone]
+    assert all(0 < p <= 1 for c in confidence for p in c)
 
 
 def test_the_bundled_configuration_is_what_export_writes(tmp_path):

@@ -23,7 +23,8 @@ def args(tmp_path_factory) -> argparse.Namespace:
     folder = tmp_path_factory.mktemp("run")
     rng = np.random.default_rng(1)
     images = [rng.integers(0, 256, (28, 84), dtype=np.uint8) for _ in range(16)]
-    lines = [Line("some text", image, image, "F", False) for image in images]
+    texts = ["some text", "some text", "", "text"]
+    lines = [Line(texts[i % 4], image, image, "F", False) for i, image in enumerate(images)]
     write_shard(folder / "shard-001-00000.npz", lines)
     return argparse.Namespace(
         pool=folder, tokenizer=SNAPSHOT / "tokenizer.json", out=folder, init_from=SNAPSHOT,
