@@ -41,8 +41,10 @@ struct PageImage {
   std::string warning;  // what was wrong with a page that could be read all the same; mostly empty
 };
 
-// One open document. Holds no file handle and no pixels between calls, so many may exist at once.
-// All members may be called from several threads at once; no threads are started.
+// One open document. Holds no file handle and no pixels between calls, so many may exist at once;
+// but pages of a PDF are rendered ahead, by up to eight processes for all documents together, each
+// with up to 192 MiB in a temporary file without a name. All members may be called from several
+// threads at once; no threads are started. Destroy it when no more pages are wanted.
 class DocumentReader {
  public:
   // Throws Error(kInput) if the file cannot be read, is empty, of no known format, or so broken
