@@ -1,9 +1,9 @@
 // From an input file to page images: 8-bit RGB, upright as the file's orientation tag says.
 //
 // Formats are told apart by content, never by name: PNG, JPEG, TIFF (all pages), WebP, BMP, PNM,
-// and PDF through poppler's programs in child processes. Gray is replicated, 16-bit samples keep
-// their high byte, palettes are expanded, alpha is dropped unless asked otherwise. docs/FORMATS.md
-// lists what is read.
+// JPEG 2000, GIF (the first image), and PDF through poppler's programs in child processes. Gray is
+// replicated, 16-bit samples keep their high byte, palettes are expanded, alpha is dropped unless
+// asked otherwise. docs/FORMATS.md lists what is read.
 //
 // Files are untrusted: sizes in headers are checked against ReadLimits before anything is
 // allocated; a truncated or corrupt file is an Error(kInput) that names the file and the reason.

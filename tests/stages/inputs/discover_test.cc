@@ -126,12 +126,12 @@ TEST_F(DiscoverTest, ContentDecidesWhatAFileIs) {
 }
 
 TEST_F(DiscoverTest, FormatsThatAreKnownButNotReadAreFailures) {
-  folder_.Write("s/a.gif", "GIF89a and so on");
-  folder_.Write("s/b.txt", std::string("\0\0\0\fjP  \r\n\x87\n", 12));
+  folder_.Write("s/a.gif", "AT&TFORM and so on");
+  folder_.Write("s/b.txt", std::string("\0\0\0\fftypheic", 12));
   const Discovery found = Discover({"s"});
   ASSERT_EQ(found.documents.size(), 2U);
-  EXPECT_EQ(found.documents[0].error.find("GIF files are not read"), 0U);
-  EXPECT_EQ(found.documents[1].error.find("JPEG 2000 files are not read"), 0U);
+  EXPECT_EQ(found.documents[0].error.find("DjVu files are not read"), 0U);
+  EXPECT_EQ(found.documents[1].error.find("HEIF files are not read"), 0U);
   EXPECT_TRUE(found.other_files.empty());
 }
 
