@@ -10,6 +10,7 @@
 
 #include "stages/readers/decoders.h"
 #include "stages/readers/jp2_header.h"
+#include "stages/readers/jp2_precincts.h"
 #include "stages/readers/pixels.h"
 #include "stages/readers/unreadable.h"
 
@@ -261,6 +262,17 @@ void CheckTiles(const std::string& path, const Jp2Header& header) {
   }
 }
 
+// The same of precincts.
+void CheckPrecincts(const EncodedImage& file, const Jp2Header& header) {
+  constexpr int64_t kBytesPerPrecinct = 1 << 10;
+  const std::span<const uint8_t> codestream =
+      file.bytes.subspan(header.codestream_begin, header.codestream_end - header.codestream_begin);
+  const int64_t most = MostBytesFor({header.Width(), header.Height()}) / kBytesPerPrecinct;
+  if (MostPrecincts(file.path, codestream, header) > most) {
+    ThrowUnreadable(file.path, "JPEG 2000: far more precincts than an image of this size needs");
+  }
+}
+
 }  // namespace
 
 ImageSize Jp2Size(const InputFile& file) {
@@ -281,6 +293,7 @@ PageImage DecodeJp2(const EncodedImage& file, const ReadLimits& limits) {
   const Jp2Header header = ReadJp2Header(file.path, read, all.size());
   CheckPageSize(file.path, header.Width(), header.Height(), limits);
   CheckTiles(file.path, header);
+  CheckPrecincts(file, header);
   Jp2Reader reader(file, header);
   const opj_image_t& decoded = reader.Decode();
   PageImage page;

@@ -328,6 +328,24 @@ TEST(BadFiles, Jpeg2000OfManyTilesIsRefusedBeforeTheyAreAllocated) {
   EXPECT_TRUE(Contains(error, "65025 tiles, far more than an image of this size needs")) << error;
 }
 
+// A coding style of precincts of one pixel, in the main header and in that of the tile.
+TEST(BadFiles, Jpeg2000OfManyPrecinctsIsRefusedBeforeTheyAreAllocated) {
+  const TempFolder folder;
+  const Bytes large = Patched("rgb.j2k", 8, {0, 0, 32, 0, 0, 0, 16, 0});  // 8192 x 4096
+  const Bytes style = {0xFF, 0x52, 0, 13, 1, 0, 0, 1, 0, 0, 4, 4, 0, 1, 0};
+  for (const uint8_t marker : {uint8_t{0x52}, uint8_t{0x93}}) {  // coding style, data of the tile
+    Bytes file = large;
+    const Bytes tile = {0, 0, 32, 0, 0, 0, 32, 0};
+    std::copy(tile.begin(), tile.end(), file.begin() + 24);
+    const Bytes mark = {0xFF, marker};
+    const auto at = std::search(file.begin(), file.end(), mark.begin(), mark.end());
+    ASSERT_NE(at, file.end());
+    file.insert(at, style.begin(), style.end());
+    const std::string error = ErrorOf(folder.Write("a.j2k", file));
+    EXPECT_TRUE(Contains(error, "far more precincts than an image of this size needs")) << error;
+  }
+}
+
 TEST(BadFiles, FurtherImagesOfAGifAreSaid) {
   const TempFolder folder;
   Bytes file = ReadBytes(SourcePath("tests/data/images/palette8.gif"));
