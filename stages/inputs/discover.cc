@@ -1,6 +1,5 @@
 #include "stages/inputs/discover.h"
 
-#include <glob.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "model/support/display_text.h"
 #include "model/support/error.h"
 #include "stages/inputs/input_names.h"
+#include "stages/inputs/patterns.h"
 #include "stages/readers/file_kind.h"
 
 namespace platen {
@@ -30,8 +30,6 @@ std::optional<struct stat> Stat(const std::string& path) {
 }
 
 FileId IdOf(const struct stat& info) { return {info.st_dev, info.st_ino}; }
-
-bool IsPattern(const std::string& name) { return name.find_first_of("*?[") != std::string::npos; }
 
 // One name on its way through the walk.
 struct Place {
@@ -136,15 +134,15 @@ class Discoverer {
 
   // What a pattern matches is mirrored below its fixed part: /data/*/x.tif below "data".
   void AddPattern(const std::string& pattern) {
-    glob_t matches = {};
-    const int status = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &matches);
-    std::vector<std::string> names(matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
-    ::globfree(&matches);
-    if (status != 0 || names.empty()) {
+    const std::vector<std::string> names =
+        ExpandPattern(pattern, [this](const std::string& folder) {
+          const auto info = Stat(folder);
+          return info && IdOf(*info) == output_id_;
+        });
+    if (names.empty()) {
       unusable_.push_back(DisplayName(pattern) + ": no file matches this pattern");
       return;
     }
-    std::sort(names.begin(), names.end(), NaturalLess);
     const size_t fixed_end = pattern.rfind('/', pattern.find_first_of("*?["));
     std::string fixed = ".";
     if (fixed_end != std::string::npos) fixed = fixed_end == 0 ? "/" : pattern.substr(0, fixed_end);

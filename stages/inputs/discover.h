@@ -13,7 +13,7 @@
 namespace platen {
 
 struct InputSpec {
-  std::vector<std::string> arguments;  // files, folders, patterns with * ? [ ]
+  std::vector<std::string> arguments;  // files, folders, patterns with * ? [ ] **
   std::vector<std::string> listed;     // names from lists (ParseNameList): never patterns
   std::string standard_input;          // path of a file with a document that came in there
   std::string output_dir;              // never read; need not exist yet
@@ -55,7 +55,8 @@ struct Discovery {
 Discovery DiscoverDocuments(const InputSpec& spec);
 
 // Names of a list: separated by NUL if it contains one, else by line breaks (a carriage return
-// before the break is dropped). Empty names are ignored.
+// before the break is dropped). Empty names are ignored; so are lines that begin with "#",
+// comments: a file of such a name is written "./#name". Lists with NUL have no comments.
 std::vector<std::string> ParseNameList(const std::string& bytes);
 
 // "page2" < "page10": runs of digits compare as numbers, everything else as bytes.

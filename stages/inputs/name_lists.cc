@@ -27,7 +27,8 @@ std::vector<std::string> ParseNameList(const std::string& bytes) {
     const size_t end = std::min(bytes.find(separator, start), bytes.size());
     std::string name = bytes.substr(start, end - start);
     if (!nul_separated && !name.empty() && name.back() == '\r') name.pop_back();
-    if (!name.empty()) names.push_back(std::move(name));
+    const bool is_comment = !nul_separated && name.starts_with('#');
+    if (!name.empty() && !is_comment) names.push_back(std::move(name));
     start = end + 1;
   }
   return names;

@@ -27,11 +27,15 @@ PageImage DecodeJpeg(const EncodedImage& file, const ReadLimits& limits);  // li
 PageImage DecodeWebp(const EncodedImage& file, const ReadLimits& limits);  // libwebp
 PageImage DecodeBmp(const EncodedImage& file, const ReadLimits& limits);
 PageImage DecodePnm(const EncodedImage& file, const ReadLimits& limits);
+PageImage DecodeJp2(const EncodedImage& file, const ReadLimits& limits);  // OpenJPEG
+PageImage DecodeGif(const EncodedImage& file, const ReadLimits& limits);  // giflib
 
 ImageSize PngSize(const InputFile& file);
 ImageSize JpegSize(const InputFile& file);
 ImageSize WebpSize(const InputFile& file);
 ImageSize BmpSize(const InputFile& file);
 ImageSize PnmSize(const InputFile& file);
+ImageSize Jp2Size(const InputFile& file);
+ImageSize GifSize(const InputFile& file);
 
 }  // namespace platen

@@ -31,6 +31,10 @@ PageImage Decode(DocumentFormat format, const EncodedImage& file, const ReadLimi
       return DecodeWebp(file, limits);
     case DocumentFormat::kBmp:
       return DecodeBmp(file, limits);
+    case DocumentFormat::kJpeg2000:
+      return DecodeJp2(file, limits);
+    case DocumentFormat::kGif:
+      return DecodeGif(file, limits);
     default:
       assert(format == DocumentFormat::kPnm);
       return DecodePnm(file, limits);
@@ -47,6 +51,10 @@ ImageSize SizeFromHeader(DocumentFormat format, const InputFile& file) {
       return WebpSize(file);
     case DocumentFormat::kBmp:
       return BmpSize(file);
+    case DocumentFormat::kJpeg2000:
+      return Jp2Size(file);
+    case DocumentFormat::kGif:
+      return GifSize(file);
     default:
       assert(format == DocumentFormat::kPnm);
       return PnmSize(file);

@@ -1,9 +1,9 @@
 // From an input file to page images: 8-bit RGB, upright as the file's orientation tag says.
 //
 // Formats are told apart by content, never by name: PNG, JPEG, TIFF (all pages), WebP, BMP, PNM,
-// and PDF through poppler's programs in child processes. Gray is replicated, 16-bit samples keep
-// their high byte, palettes are expanded, alpha is dropped unless asked otherwise. docs/FORMATS.md
-// lists what is read.
+// JPEG 2000, GIF (the first image), and PDF through poppler's programs in child processes. Gray is
+// replicated, 16-bit samples keep their high byte, palettes are expanded, alpha is dropped unless
+// asked otherwise. docs/FORMATS.md lists what is read.
 //
 // Files are untrusted: sizes in headers are checked against ReadLimits before anything is
 // allocated; a truncated or corrupt file is an Error(kInput) that names the file and the reason.
@@ -41,8 +41,10 @@ struct PageImage {
   std::string warning;  // what was wrong with a page that could be read all the same; mostly empty
 };
 
-// One open document. Holds no file handle and no pixels between calls, so many may exist at once.
-// All members may be called from several threads at once; no threads are started.
+// One open document. Holds no file handle and no pixels between calls, so many may exist at once;
+// but pages of a PDF are rendered ahead, by up to eight processes for all documents together, each
+// with up to 192 MiB in a temporary file without a name. All members may be called from several
+// threads at once; no threads are started. Destroy it when no more pages are wanted.
 class DocumentReader {
  public:
   // Throws Error(kInput) if the file cannot be read, is empty, of no known format, or so broken

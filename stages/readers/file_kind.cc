@@ -29,26 +29,46 @@ struct Extension {
 // The one list of extensions. Those of Office and archives are not in it: they say nothing about a
 // file whose content does not.
 constexpr auto kExtensions = std::to_array<Extension>({
-    {"png", DocumentFormat::kPng, "PNG"},           {"jpg", DocumentFormat::kJpeg, "JPEG"},
-    {"jpeg", DocumentFormat::kJpeg, "JPEG"},        {"jpe", DocumentFormat::kJpeg, "JPEG"},
-    {"jfif", DocumentFormat::kJpeg, "JPEG"},        {"tif", DocumentFormat::kTiff, "TIFF"},
-    {"tiff", DocumentFormat::kTiff, "TIFF"},        {"webp", DocumentFormat::kWebp, "WebP"},
-    {"bmp", DocumentFormat::kBmp, "BMP"},           {"dib", DocumentFormat::kBmp, "BMP"},
-    {"pnm", DocumentFormat::kPnm, "PNM"},           {"pbm", DocumentFormat::kPnm, "PNM"},
-    {"pgm", DocumentFormat::kPnm, "PNM"},           {"ppm", DocumentFormat::kPnm, "PNM"},
-    {"pdf", DocumentFormat::kPdf, "PDF"},           {"gif", DocumentFormat::kUnknown, "GIF"},
-    {"jp2", DocumentFormat::kUnknown, "JPEG 2000"}, {"j2k", DocumentFormat::kUnknown, "JPEG 2000"},
-    {"j2c", DocumentFormat::kUnknown, "JPEG 2000"}, {"jpc", DocumentFormat::kUnknown, "JPEG 2000"},
-    {"jpf", DocumentFormat::kUnknown, "JPEG 2000"}, {"jpx", DocumentFormat::kUnknown, "JPEG 2000"},
-    {"jpm", DocumentFormat::kUnknown, "JPEG 2000"}, {"jxl", DocumentFormat::kUnknown, "JPEG XL"},
-    {"jxr", DocumentFormat::kUnknown, "JPEG XR"},   {"wdp", DocumentFormat::kUnknown, "JPEG XR"},
-    {"hdp", DocumentFormat::kUnknown, "JPEG XR"},   {"heic", DocumentFormat::kUnknown, "HEIF"},
-    {"heif", DocumentFormat::kUnknown, "HEIF"},     {"hif", DocumentFormat::kUnknown, "HEIF"},
-    {"avif", DocumentFormat::kUnknown, "AVIF"},     {"djvu", DocumentFormat::kUnknown, "DjVu"},
-    {"djv", DocumentFormat::kUnknown, "DjVu"},      {"jb2", DocumentFormat::kUnknown, "JBIG2"},
-    {"jbig2", DocumentFormat::kUnknown, "JBIG2"},   {"psd", DocumentFormat::kUnknown, "Photoshop"},
-    {"ps", DocumentFormat::kUnknown, "PostScript"}, {"eps", DocumentFormat::kUnknown, "EPS"},
-    {"dcm", DocumentFormat::kUnknown, "DICOM"},     {"pam", DocumentFormat::kUnknown, "PAM"},
+    {"png", DocumentFormat::kPng, "PNG"},
+    {"jpg", DocumentFormat::kJpeg, "JPEG"},
+    {"jpeg", DocumentFormat::kJpeg, "JPEG"},
+    {"jpe", DocumentFormat::kJpeg, "JPEG"},
+    {"jfif", DocumentFormat::kJpeg, "JPEG"},
+    {"tif", DocumentFormat::kTiff, "TIFF"},
+    {"tiff", DocumentFormat::kTiff, "TIFF"},
+    {"webp", DocumentFormat::kWebp, "WebP"},
+    {"bmp", DocumentFormat::kBmp, "BMP"},
+    {"dib", DocumentFormat::kBmp, "BMP"},
+    {"pnm", DocumentFormat::kPnm, "PNM"},
+    {"pbm", DocumentFormat::kPnm, "PNM"},
+    {"pgm", DocumentFormat::kPnm, "PNM"},
+    {"ppm", DocumentFormat::kPnm, "PNM"},
+    {"pdf", DocumentFormat::kPdf, "PDF"},
+    {"gif", DocumentFormat::kGif, "GIF"},
+    {"jp2", DocumentFormat::kJpeg2000, "JPEG 2000"},
+    {"j2k", DocumentFormat::kJpeg2000, "JPEG 2000"},
+    {"j2c", DocumentFormat::kJpeg2000, "JPEG 2000"},
+    {"jpc", DocumentFormat::kJpeg2000, "JPEG 2000"},
+    {"jpf", DocumentFormat::kJpeg2000, "JPEG 2000"},
+    {"jpx", DocumentFormat::kJpeg2000, "JPEG 2000"},
+    {"jpm", DocumentFormat::kUnknown, "JPM"},
+    {"jxl", DocumentFormat::kUnknown, "JPEG XL"},
+    {"jxr", DocumentFormat::kUnknown, "JPEG XR"},
+    {"wdp", DocumentFormat::kUnknown, "JPEG XR"},
+    {"hdp", DocumentFormat::kUnknown, "JPEG XR"},
+    {"heic", DocumentFormat::kUnknown, "HEIF"},
+    {"heif", DocumentFormat::kUnknown, "HEIF"},
+    {"hif", DocumentFormat::kUnknown, "HEIF"},
+    {"avif", DocumentFormat::kUnknown, "AVIF"},
+    {"djvu", DocumentFormat::kUnknown, "DjVu"},
+    {"djv", DocumentFormat::kUnknown, "DjVu"},
+    {"jb2", DocumentFormat::kUnknown, "JBIG2"},
+    {"jbig2", DocumentFormat::kUnknown, "JBIG2"},
+    {"psd", DocumentFormat::kUnknown, "Photoshop"},
+    {"ps", DocumentFormat::kUnknown, "PostScript"},
+    {"eps", DocumentFormat::kUnknown, "EPS"},
+    {"dcm", DocumentFormat::kUnknown, "DICOM"},
+    {"pam", DocumentFormat::kUnknown, "PAM"},
 });
 
 // In small letters; empty for "name", ".name" and "name.".
@@ -106,6 +126,20 @@ bool LooksLikePdf(std::string_view head, bool is_named_pdf) {
   return false;
 }
 
+// A codestream, or boxes around one. The brands of compound files, whose pages are put together
+// from layers, and of films stand in the second box.
+constexpr std::string_view kJp2Signature = "\0\0\0\x0CjP  \r\n\x87\n"sv;
+
+std::string_view Jp2Brand(std::string_view head) {
+  return head.starts_with(kJp2Signature) && head.size() >= 24 ? head.substr(20, 4) : "";
+}
+
+bool LooksLikeJpeg2000(std::string_view head) {
+  if (head.starts_with("\xFF\x4F\xFF\x51"sv)) return true;
+  const std::string_view brand = Jp2Brand(head);
+  return head.starts_with(kJp2Signature) && brand != "jpm " && brand != "mjp2";
+}
+
 DocumentFormat FormatOf(std::string_view head, DocumentFormat claimed) {
   if (head.starts_with("\x89PNG\r\n\x1A\n"sv)) return DocumentFormat::kPng;
   if (head.starts_with("\xFF\xD8\xFF"sv)) return DocumentFormat::kJpeg;
@@ -115,6 +149,8 @@ DocumentFormat FormatOf(std::string_view head, DocumentFormat claimed) {
   if (head.starts_with("RIFF"sv) && head.substr(0, 12).ends_with("WEBP"sv)) {
     return DocumentFormat::kWebp;
   }
+  if (head.starts_with("GIF87a"sv) || head.starts_with("GIF89a"sv)) return DocumentFormat::kGif;
+  if (LooksLikeJpeg2000(head)) return DocumentFormat::kJpeg2000;
   if (LooksLikeBmp(head)) return DocumentFormat::kBmp;
   if (LooksLikePnm(head, claimed == DocumentFormat::kPnm)) return DocumentFormat::kPnm;
   return head.starts_with("%PDF-") ? DocumentFormat::kPdf : DocumentFormat::kUnknown;
@@ -129,9 +165,6 @@ struct Signature {
 };
 
 constexpr auto kSignatures = std::to_array<Signature>({
-    {"GIF8"sv, "GIF"},
-    {"\0\0\0\x0CjP  \r\n\x87\n"sv, "JPEG 2000"},
-    {"\xFF\x4F\xFF\x51"sv, "JPEG 2000"},
     {"\0\0\0\x0CJXL \r\n\x87\n"sv, "JPEG XL"},
     {"\xFF\x0A"sv, "JPEG XL"},
     {"II\xBC"sv, "JPEG XR"},
@@ -196,6 +229,8 @@ std::string ForeignName(std::string_view head, const ReadBytes& read,
       return signature.name;
     }
   }
+  if (Jp2Brand(head) == "jpm ") return "JPM";
+  if (Jp2Brand(head) == "mjp2") return "Motion JPEG 2000";
   if (LooksLikeBzip2(head)) return "bzip2 archive";
   if (const char* name = NameByBrand(head)) return name;
   if (std::string name = ZipKind(head); !name.empty()) return name;
@@ -238,6 +273,10 @@ const char* FormatName(DocumentFormat format) {
       return "BMP";
     case DocumentFormat::kPnm:
       return "PNM";
+    case DocumentFormat::kJpeg2000:
+      return "JPEG 2000";
+    case DocumentFormat::kGif:
+      return "GIF";
     case DocumentFormat::kPdf:
       return "PDF";
     case DocumentFormat::kUnknown:
@@ -277,12 +316,14 @@ std::string WhyNotRead(const FileKind& kind) {
   if (kind.cls != FileClass::kKnownUnread) {
     return "not an image platen can read. " + ReadableFormats();
   }
-  // "GIF files", "ZIP archives", "JPEG 2000 files".
+  // "HEIF files", "ZIP archives", "Motion JPEG 2000 files".
   const size_t last_word = kind.name.rfind(' ') + 1;  // npos + 1 is 0
   const bool is_noun = std::islower(static_cast<unsigned char>(kind.name[last_word])) != 0;
   return kind.name + (is_noun ? "s" : " files") + " are not read. " + ReadableFormats();
 }
 
-std::string ReadableFormats() { return "Readable: PNG, JPEG, TIFF, WebP, BMP, PNM and PDF"; }
+std::string ReadableFormats() {
+  return "Readable: PNG, JPEG, JPEG 2000, TIFF, WebP, GIF, BMP, PNM and PDF";
+}
 
 }  // namespace platen

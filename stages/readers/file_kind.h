@@ -10,7 +10,18 @@ namespace platen {
 
 class InputFile;
 
-enum class DocumentFormat { kUnknown, kPng, kJpeg, kTiff, kWebp, kBmp, kPnm, kPdf };
+enum class DocumentFormat {
+  kUnknown,
+  kPng,
+  kJpeg,
+  kTiff,
+  kWebp,
+  kBmp,
+  kPnm,
+  kJpeg2000,
+  kGif,
+  kPdf
+};
 
 // "PNG", "JPEG", ...; "unknown".
 const char* FormatName(DocumentFormat format);
@@ -45,7 +56,7 @@ FileKind LookAtFile(const InputFile& file);
 // kKnownUnread, or kOther.
 FileKind KindOfName(std::string_view name);
 
-// Why a file that is no kDocument is not read: "GIF files are not read. Readable: PNG, ...".
+// Why a file that is no kDocument is not read: "HEIF files are not read. Readable: PNG, ...".
 std::string WhyNotRead(const FileKind& kind);
 
 // "Readable: PNG, ...", for messages.

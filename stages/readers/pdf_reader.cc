@@ -1,14 +1,18 @@
-// PDF through poppler's pdfinfo and pdftoppm, one child process per question and page: a crash, a
-// hang or a leak in a renderer of untrusted files stays there.
+// PDF through poppler's pdfinfo and pdftoppm in child processes: a crash, a hang or a leak in a
+// renderer of untrusted files stays there. What pdftoppm says of one page alone is that page; pages
+// that follow each other are rendered together as long as nothing is said (pdf_ranges.h).
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "stages/readers/child_process.h"
 #include "stages/readers/decoders.h"
 #include "stages/readers/multi_page.h"
+#include "stages/readers/pdf_ranges.h"
 #include "stages/readers/pixels.h"
 #include "stages/readers/poppler_output.h"
 #include "stages/readers/unreadable.h"
@@ -23,6 +27,12 @@ constexpr const char* kNotRendered = "cannot be rendered";
 // A path that no program takes for an option or for standard input.
 std::string SafeArgument(const std::string& path) {
   return path.starts_with('/') ? path : "./" + path;
+}
+
+ChildLimits LimitsOfChild(const ReadLimits& limits, size_t max_output_bytes) {
+  return {.timeout_s = limits.pdf_page_timeout_s,
+          .memory_bytes = limits.pdf_memory_bytes,
+          .max_output_bytes = max_output_bytes};
 }
 
 std::string ReasonFor(const ChildResult& result, const std::string& program,
@@ -57,9 +67,7 @@ ChildResult RunPoppler(std::vector<std::string> arguments, const std::string& pa
   arguments.push_back(SafeArgument(path));
   ChildResult result;
   try {
-    result = RunChild(arguments, {.timeout_s = limits.pdf_page_timeout_s,
-                                  .memory_bytes = limits.pdf_memory_bytes,
-                                  .max_output_bytes = max_output_bytes});
+    result = RunChild(arguments, LimitsOfChild(limits, max_output_bytes));
   } catch (const Error& error) {
     throw Error(ErrorKind::kEnvironment, {.file = path, .field = {}},
                 "reading PDF needs the program " + program + ", which " + error.reason() +
@@ -85,6 +93,8 @@ class PdfReader : public DocumentReader {
       ThrowUnreadable(path, "has more than " + std::to_string(limits.max_pages) + " pages");
     }
     num_pages_ = static_cast<int>(num_pages);
+    ranges_.emplace(Renderer(), SafeArgument(path_), num_pages_, LimitsOfChild(limits, 0),
+                    [this](int page_number) { return MostBytesOrNone(page_number); });
   }
 
   DocumentFormat format() const override { return DocumentFormat::kPdf; }
@@ -100,9 +110,13 @@ class PdfReader : public DocumentReader {
 
  private:
   PageImage Render(int page_number) const;
+  PageImage RenderAlone(int page_number) const;
+  PageImage DecodeRendered(const std::vector<uint8_t>& ppm) const;
+  std::vector<std::string> Renderer() const;
+  size_t MostBytes(int page_number) const;
+  size_t MostBytesOrNone(int page_number) const;
   ImageSize SizeOf(int page_number) const;
   void AskForSizes(int first_page, int last_page) const;
-  PageImage DecodeRendered(const std::vector<uint8_t>& ppm) const;
 
   std::string path_;
   ReadLimits limits_;
@@ -111,6 +125,8 @@ class PdfReader : public DocumentReader {
   mutable std::mutex sizes_mutex_;
   mutable std::map<int, ImageSize> sizes_;  // by page number, as far as they were asked for
   mutable bool ask_singly_ = false;         // a page did harm to those asked for with it
+
+  mutable std::optional<PdfRanges> ranges_;  // last: it goes first, and uses the others
 };
 
 // Size of the page's crop box as pdftoppm will render it, rounded up, before any rotation. pdfinfo
@@ -141,22 +157,45 @@ void PdfReader::AskForSizes(int first_page, int last_page) const {
   sizes_.merge(PageSizesFromPdfInfo(Text(info), first_page, last_page, limits_.pdf_dpi));
 }
 
-PageImage PdfReader::Render(int page_number) const {
-  const std::string number = std::to_string(page_number);
+std::vector<std::string> PdfReader::Renderer() const {
+  return {"pdftoppm", "-r", std::to_string(limits_.pdf_dpi), "-cropbox"};
+}
+
+// Of a PPM stream: a short header and three bytes per pixel. A row and a column of slack for
+// rounding that differs from ours.
+size_t PdfReader::MostBytes(int page_number) const {
   const ImageSize size = SizeOf(page_number);
-  // A PPM stream: a short header and three bytes per pixel. A row and a column of slack for
-  // rounding that differs from ours.
-  const size_t max_bytes = static_cast<size_t>((size.width + 1) * (size.height + 1)) * 3 + 64;
-  const ChildResult result = RunPoppler({"pdftoppm", "-r", std::to_string(limits_.pdf_dpi), "-f",
-                                         number, "-l", number, "-cropbox", "-singlefile"},
-                                        path_, kNotRendered, max_bytes, limits_);
+  return static_cast<size_t>((size.width + 1) * (size.height + 1)) * 3 + 64;
+}
+
+size_t PdfReader::MostBytesOrNone(int page_number) const {
+  try {
+    return MostBytes(page_number);
+  } catch (const Error&) {
+    return 0;
+  }
+}
+
+PageImage PdfReader::Render(int page_number) const {
+  SizeOf(page_number);  // one that is fit to be rendered
+  if (const auto ppm = ranges_->Take(page_number)) return DecodeRendered(*ppm);
+  PageImage page = RenderAlone(page_number);
+  if (!page.warning.empty()) ranges_->ExpectComplaints();
+  return page;
+}
+
+PageImage PdfReader::RenderAlone(int page_number) const {
+  const std::string number = std::to_string(page_number);
+  std::vector<std::string> arguments = Renderer();
+  arguments.insert(arguments.end(), {"-f", number, "-l", number, "-singlefile"});
+  const ChildResult result =
+      RunPoppler(std::move(arguments), path_, kNotRendered, MostBytes(page_number), limits_);
   if (!Text(result).starts_with("P6")) {
     const std::string line = PopplerComplaint(result.errors);
     ThrowUnreadable(path_,
                     std::string(kNotRendered) + (line.empty() ? "" : " (poppler: " + line + ")"));
   }
   PageImage page = DecodeRendered(result.output);
-  page.dpi_x = page.dpi_y = limits_.pdf_dpi;
   page.warning = FirstLine(result.errors);
   return page;
 }
@@ -164,7 +203,9 @@ PageImage PdfReader::Render(int page_number) const {
 // What is wrong with the image is not the file's fault.
 PageImage PdfReader::DecodeRendered(const std::vector<uint8_t>& ppm) const {
   try {
-    return DecodePnm({path_, ppm}, limits_);
+    PageImage page = DecodePnm({path_, ppm}, limits_);
+    page.dpi_x = page.dpi_y = limits_.pdf_dpi;
+    return page;
   } catch (const Error& error) {
     ThrowUnreadable(path_,
                     std::string(kNotRendered) + " (pdftoppm's image: " + error.reason() + ")");

@@ -80,4 +80,39 @@ std::map<int, ImageSize> PageSizesFromPdfInfo(std::string_view info, int first_p
   return sizes;
 }
 
+size_t PpmBytes(std::string_view head) {
+  constexpr std::string_view kMagic = "P6\n";
+  constexpr std::string_view kLevels = "255\n";
+  const size_t whole = head.size();
+  if (!head.starts_with(kMagic)) return 0;
+  head.remove_prefix(kMagic.size());
+  int64_t pixels = 1;
+  for (const char end : {' ', '\n'}) {
+    int64_t side = 0;
+    const auto [at, error] = std::from_chars(head.data(), head.data() + head.size(), side);
+    head.remove_prefix(static_cast<size_t>(at - head.data()));
+    if (error != std::errc() || side < 1 || side > INT32_MAX) return 0;
+    if (pixels > INT64_MAX / 4 / side || !head.starts_with(end)) return 0;
+    pixels *= side;
+    head.remove_prefix(1);
+  }
+  if (!head.starts_with(kLevels)) return 0;
+  return whole - head.size() + kLevels.size() + static_cast<size_t>(pixels) * 3;
+}
+
+RenderProgress ProgressOf(std::string_view errors, int first_page) {
+  RenderProgress progress;
+  for (size_t end; (end = errors.find('\n')) != std::string_view::npos;) {
+    // "3 16 ": the page, the last page, no file's name.
+    const std::string start = std::to_string(first_page + progress.num_done) + " ";
+    const std::string_view line = errors.substr(0, end);
+    progress.is_silent = line.starts_with(start) && line.ends_with(' ') &&
+                         line.find_first_not_of("0123456789 ") == std::string_view::npos;
+    if (!progress.is_silent) break;
+    ++progress.num_done;
+    errors.remove_prefix(end + 1);
+  }
+  return progress;
+}
+
 }  // namespace platen

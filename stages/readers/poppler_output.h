@@ -2,6 +2,7 @@
 // PDF's author wrote. Pure functions, private to this folder's sources.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>
@@ -24,5 +25,18 @@ double PagesFromPdfInfo(std::string_view info);
 // crop box at `dpi` in pixels, rounded up, before any rotation; sides lie in 0..INT32_MAX.
 std::map<int, ImageSize> PageSizesFromPdfInfo(std::string_view info, int first_page, int last_page,
                                               int dpi);
+
+// Bytes of the binary PPM image that `head` begins, as pdftoppm writes them: header and pixels;
+// 0 if it begins none or its header goes on beyond `head` (64 bytes hold it).
+size_t PpmBytes(std::string_view head);
+
+// How many pages from `first_page` on pdftoppm -progress says are done, in order, and whether it
+// says nothing else. `errors`: its standard error so far; a last line without an end counts for
+// nothing.
+struct RenderProgress {
+  int num_done = 0;
+  bool is_silent = true;
+};
+RenderProgress ProgressOf(std::string_view errors, int first_page);
 
 }  // namespace platen

@@ -12,5 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       std::abort();
     }
   }
+  platen::PpmBytes(text);
+  platen::ProgressOf(text, 9);
   return 0;
 }

@@ -1,15 +1,12 @@
 #include "apps/platen/cli/spooled_input.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <cstdlib>
-#include <filesystem>
-#include <system_error>
 
 #include "model/support/error.h"
+#include "model/support/nameless_file.h"
 
 namespace platen {
 namespace {
@@ -22,17 +19,6 @@ size_t ReadSome(char* to, size_t most) {
     if (n >= 0) return static_cast<size_t>(n);
     if (errno != EINTR) ThrowFileError("standard input", "read", errno);
   }
-}
-
-// O_TMPFILE where the file system knows it, else a file whose name is taken away at once.
-UniqueFd OpenNameless(const std::string& folder) {
-  UniqueFd fd(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  if (fd) return fd;
-  std::string name = folder + "/platen-XXXXXX";
-  fd = UniqueFd(::mkostemp(name.data(), O_CLOEXEC));
-  if (!fd) ThrowFileError(folder, "create a temporary file", errno);
-  ::unlink(name.c_str());
-  return fd;
 }
 
 }  // namespace
@@ -50,15 +36,13 @@ std::string ReadStandardInput(size_t most) {
 }
 
 SpooledInput::SpooledInput(std::string_view head) {
-  std::error_code error;
-  const std::string folder = std::filesystem::temp_directory_path(error).string();
-  if (error) throw Error(ErrorKind::kEnvironment, {"TMPDIR", ""}, error.message());
+  constexpr const char* kName = "the copy of standard input";
   WithErrorKind(ErrorKind::kEnvironment, [&] {
-    fd_ = OpenNameless(folder);
-    WriteAll(fd_.get(), head, folder);
+    fd_ = OpenNamelessFile();
+    WriteAll(fd_.get(), head, kName);
     std::array<char, kChunkBytes> chunk;
     while (const size_t n = ReadSome(chunk.data(), chunk.size())) {
-      WriteAll(fd_.get(), {chunk.data(), n}, folder);
+      WriteAll(fd_.get(), {chunk.data(), n}, kName);
     }
   });
 }

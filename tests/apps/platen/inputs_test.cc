@@ -16,7 +16,7 @@ using testing::ProgramResult;
 using testing::ReadFile;
 using testing::SourcePath;
 
-constexpr char kJp2[] = "\0\0\0\fjP  \r\n\x87\n and so on";
+constexpr char kHeif[] = "\0\0\0\fftypheic and so on";
 
 class InputsTest : public testing::OcrFixture {
  protected:
@@ -70,9 +70,9 @@ TEST_F(InputsTest, AnImageOrPdfOnStandardInputIsRead) {
   const ProgramResult pdf = Ocr({"-"}, ReadFile(SourcePath("tests/data/images/encrypted.pdf")));
   EXPECT_EQ(pdf.exit_code, 1);
   EXPECT_TRUE(Contains(pdf.err, "standard input: the file is encrypted")) << pdf.err;
-  const ProgramResult jp2 = Ocr({"-"}, std::string(kJp2, sizeof(kJp2)));
-  EXPECT_EQ(jp2.exit_code, 1);
-  EXPECT_TRUE(Contains(jp2.err, "standard input: JPEG 2000 files are not read")) << jp2.err;
+  const ProgramResult heif = Ocr({"-"}, std::string(kHeif, sizeof(kHeif)));
+  EXPECT_EQ(heif.exit_code, 1);
+  EXPECT_TRUE(Contains(heif.err, "standard input: HEIF files are not read")) << heif.err;
   EXPECT_EQ(Ocr({"-"}, "").exit_code, 2);
 }
 
@@ -152,12 +152,12 @@ TEST_F(InputsTest, OtherFilesAreNamedAndChangeNothing) {
 
 TEST_F(InputsTest, KnownFormatsThatAreNotReadAreFailures) {
   CopySample("pages/phototest.tif", "in/a.tif");
-  folder_.Write("in/b.jp2", std::string(kJp2, sizeof(kJp2)));
-  folder_.Write("in/c", "GIF89a and so on");
+  folder_.Write("in/b.heic", std::string(kHeif, sizeof(kHeif)));
+  folder_.Write("in/c", "AT&TFORM and so on");
   const ProgramResult result = Ocr({"in", "-o", "out"});
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_TRUE(Contains(result.err, "in/b.jp2: JPEG 2000 files are not read")) << result.err;
-  EXPECT_TRUE(Contains(result.err, "in/c: GIF files are not read")) << result.err;
+  EXPECT_TRUE(Contains(result.err, "in/b.heic: HEIF files are not read")) << result.err;
+  EXPECT_TRUE(Contains(result.err, "in/c: DjVu files are not read")) << result.err;
   EXPECT_EQ(Outputs(folder_ / "out").size(), 3U);
   EXPECT_TRUE(Contains(result.out, "1 document read, 2 failed")) << result.out;
 }

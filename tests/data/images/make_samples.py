@@ -3,7 +3,7 @@
 samples.json, which lists them.
 
     pip install pillow numpy        # made with Pillow 13.0.0, numpy 2.4.6
-    apt-get install libtiff-tools qpdf   # tiffcp, tiffset; qpdf
+    apt-get install libtiff-tools qpdf libopenjp2-tools   # tiffcp, tiffset; qpdf; opj_compress
     python3 make_samples.py         # writes into the script's folder
 
 Everything is drawn here, nothing is downloaded. Lossless files are expected to give back what was drawn; lossy ones what
@@ -13,6 +13,7 @@ import io
 import json
 import struct
 import subprocess
+import tempfile
 import zlib
 from pathlib import Path
 
@@ -334,7 +335,7 @@ def make_webp():
 # ---- BMP
 
 def refused(name, data):
-    """A bitmap of a kind that is not read."""
+    """A file of a kind that is not read."""
     (HERE / "refused" / name).write_bytes(data)
 
 
@@ -421,6 +422,107 @@ def make_bmp():
     refused("bits32.v4.bmp", bmp(bgra, 32, H, 3, masks=masks, header=108))
 
 
+# ---- JPEG 2000
+
+def raw_j2k(planes, bits, signed=False, steps=()):
+    """Lossless codestream of planes [h, w], each with its steps on the reference grid, by opj_compress."""
+    steps = steps or [(1, 1)] * len(planes)
+    kind = ("<" if bits <= 8 else ">") + ("i" if signed else "u") + ("1" if bits <= 8 else "2")
+    with tempfile.TemporaryDirectory() as folder:
+        raw, out = Path(folder) / "a.raw", Path(folder) / "a.j2k"
+        raw.write_bytes(b"".join(p.astype(kind).tobytes() for p in planes))
+        h, w = planes[0].shape
+        layout = f"{w},{h},{len(planes)},{bits},{'s' if signed else 'u'}" + "@" + ":".join(f"{x}x{y}" for x, y in steps)
+        subprocess.run(["opj_compress", "-i", str(raw), "-o", str(out), "-F", layout, "-n", "3", "-mct", "0"], check=True, stdout=subprocess.DEVNULL)
+        return out.read_bytes()
+
+
+def box(name, *content):
+    data = b"".join(content)
+    return struct.pack(">I", 8 + len(data)) + name + data
+
+
+def jp2(codestream, w, h, channels, bits, colour, *more, brand=b"jp2 "):
+    """A file around a codestream; colour: a number of the standard, or a profile's bytes."""
+    spec = b"\1\0\0" + struct.pack(">I", colour) if isinstance(colour, int) else b"\2\0\0" + colour
+    head = box(b"ihdr", struct.pack(">IIHBBBB", h, w, channels, bits - 1, 7, 0, 0)) + box(b"colr", spec)
+    return (box(b"jP  ", b"\r\n\x87\n") + box(b"ftyp", brand, b"\0\0\0\0", brand) + box(b"jp2h", head, *more)
+            + box(b"xml ", b"<about>" + b"x" * 5000 + b"</about>") + box(b"jp2c", codestream))
+
+
+def j2k(image, **options):
+    return saved(image, "JPEG2000", no_jp2=True, irreversible=False, **options)
+
+
+def make_jpeg2000():
+    red, green, blue = (RGB[..., i] for i in range(3))
+    pil = Image.fromarray
+    put("rgb.jp2", saved(pil(RGB), "JPEG2000"), RGB)
+    put("rgb.j2k", j2k(pil(RGB)), RGB)
+    put("rgb.tiles.jp2", saved(pil(RGB), "JPEG2000", tile_size=(16, 16), num_resolutions=2), RGB)
+    put("rgb.lossy.jp2", saved(pil(RGB), "JPEG2000", irreversible=True, quality_mode="rates", quality_layers=[8, 4]), None, tolerance=1)
+    put("gray.jp2", saved(pil(GRAY), "JPEG2000"), gray_rgb(GRAY))
+    rgba = np.dstack([RGB, ALPHA])
+    put("rgb.alpha.jp2", saved(pil(rgba), "JPEG2000"), RGB, white=on_white(RGB, ALPHA))
+    la = pil(np.dstack([GRAY, ALPHA]), mode="LA")
+    put("gray.alpha.jp2", saved(la, "JPEG2000"), gray_rgb(GRAY), white=on_white(gray_rgb(GRAY), ALPHA))
+    # Pillow keeps gray of more than 8 bits and shifts that of fewer, so that white would be gray.
+    put("gray16.j2k", raw_j2k([GRAY16], 16), gray_rgb((GRAY16 >> 8).astype(np.uint8)), pillow=False)
+    put("rgb12.j2k", raw_j2k([(RGB16[..., i] >> 4) for i in range(3)], 12), (RGB16 >> 8).astype(np.uint8), pillow=False)
+    for bits in (2, 4):
+        put(f"gray{bits}.j2k", raw_j2k([levels(bits)], bits), spread(levels(bits), bits), pillow=False)
+    put("gray.signed.j2k", raw_j2k([GRAY.astype(np.int16) - 128], 8, signed=True), gray_rgb(GRAY), pillow=False)
+    # Colour differences at every other point of every other row; each stands for those up to the next.
+    luma = GRAY[:28, :36]
+    cb, cr = RGB[:28:2, :36:2, 0], RGB[:28:2, :36:2, 2]
+    wide = [np.repeat(np.repeat(c, 2, 0), 2, 1).astype(np.int64) - 128 for c in (cb, cr)]
+    y = luma.astype(np.int64) << 16
+    ycc = np.stack([y + 91881 * wide[1], y - 22554 * wide[0] - 46802 * wide[1], y + 116130 * wide[0]], -1)
+    expected = np.clip((ycc + 32768) >> 16, 0, 255).astype(np.uint8)
+    code = raw_j2k([luma, cb, cr], 8, steps=[(1, 1), (2, 2), (2, 2)])
+    put("ycc420.jp2", jp2(code, 36, 28, 3, 8, 18), expected, pillow=False)
+    ink = 255 - RGB[..., ::-1]
+    black = (255 - ALPHA) // 2
+    cmyk = [ink[..., 0], ink[..., 1], ink[..., 2], black]
+    expected = np.array(Image.merge("CMYK", [pil(c) for c in cmyk]).convert("RGB"))
+    put("cmyk.jp2", jp2(raw_j2k(cmyk, 8), W, H, 4, 8, 12), expected, pillow=False)
+    p = palette(4)
+    columns = struct.pack(">HB", 16, 3) + b"\7\7\7" + p.tobytes()
+    mapping = b"".join(struct.pack(">HBB", 0, 1, i) for i in range(3))
+    put("palette4.jp2", jp2(raw_j2k([levels(4)], 4), W, H, 1, 4, 16, box(b"pclr", columns), box(b"cmap", mapping)), p[levels(4)], pillow=False)
+    # Blue, green, red, as the definitions say; a resolution of 300 x 200 to the inch, captured.
+    order = struct.pack(">H", 3) + b"".join(struct.pack(">HHH", i, 0, 3 - i) for i in range(3))
+    capture = struct.pack(">HHHHbb", 20000, 254, 30000, 254, 2, 2)
+    screen = struct.pack(">HHHHbb", 72, 1, 72, 1, 0, 0)
+    res = box(b"res ", box(b"resd", screen), box(b"resc", capture))
+    put("bgr.jp2", jp2(raw_j2k([blue, green, red], 8), W, H, 3, 8, 16, box(b"cdef", order), res), RGB, pillow=False, dpi=[300, 200])
+    profile = lambda space: b"\0" * 16 + space + b"\0" * 108
+    put("gray.profile.jpx", jp2(raw_j2k([GRAY], 8), W, H, 1, 8, profile(b"GRAY"), brand=b"jpx "), gray_rgb(GRAY), pillow=False)
+    refused("lab.jp2", jp2(raw_j2k([red, green, blue], 8), W, H, 3, 8, 14))
+    refused("lab.profile.jp2", jp2(raw_j2k([red, green, blue], 8), W, H, 3, 8, profile(b"Lab ")))
+    refused("six_components.j2k", raw_j2k([red, green, blue] * 2, 8))
+    premultiplied = struct.pack(">H", 4) + b"".join(struct.pack(">HHH", i, 0, i + 1) for i in range(3)) + struct.pack(">HHH", 3, 2, 0)
+    refused("premultiplied.jp2", jp2(raw_j2k([red, green, blue, ALPHA], 8), W, H, 4, 8, 16, box(b"cdef", premultiplied)))
+    refused("two_of_three.jp2", jp2(raw_j2k([red, green], 8), W, H, 2, 8, 16))
+
+
+# ---- GIF
+
+def make_gif():
+    def indexed(bits):
+        image = Image.fromarray(levels(bits)).convert("L")
+        image.putpalette(palette(bits).tobytes())
+        return image
+
+    for bits in (1, 4, 8):
+        expected = palette(bits)[levels(bits)]
+        put(f"palette{bits}.gif", saved(indexed(bits), "GIF", optimize=False, interlace=0), expected)
+    put("interlaced.gif", saved(indexed(4), "GIF", optimize=False, interlace=1), palette(4)[levels(4)])
+    white = palette(4)
+    white[3] = 255
+    put("transparent.gif", saved(indexed(4), "GIF", optimize=False, transparency=3), palette(4)[levels(4)], white=white[levels(4)])
+
+
 # ---- PDF
 
 def pdf(pages, extra=b""):
@@ -452,9 +554,9 @@ def make_pdf():
 def main():
     (HERE / "expected").mkdir(exist_ok=True)
     (HERE / "refused").mkdir(exist_ok=True)
-    for old in [*HERE.glob("expected/*.npy"), *(p for p in HERE.iterdir() if p.suffix[1:] in ("png", "jpg", "tif", "webp", "bmp", "pdf"))]:
+    for old in [*HERE.glob("expected/*.npy"), *(p for p in HERE.iterdir() if p.suffix[1:] in ("png", "jpg", "tif", "webp", "bmp", "jp2", "j2k", "jpx", "gif", "pdf"))]:
         old.unlink()
-    for make in (make_png, make_jpeg, make_tiff, make_webp, make_bmp, make_pdf):
+    for make in (make_png, make_jpeg, make_tiff, make_webp, make_bmp, make_jpeg2000, make_gif, make_pdf):
         make()
     rows = ",\n ".join(json.dumps(s) for s in samples)
     (HERE / "samples.json").write_text('{"samples": [\n ' + rows + "\n]}\n")

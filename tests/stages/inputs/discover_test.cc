@@ -126,12 +126,12 @@ TEST_F(DiscoverTest, ContentDecidesWhatAFileIs) {
 }
 
 TEST_F(DiscoverTest, FormatsThatAreKnownButNotReadAreFailures) {
-  folder_.Write("s/a.gif", "GIF89a and so on");
-  folder_.Write("s/b.txt", std::string("\0\0\0\fjP  \r\n\x87\n", 12));
+  folder_.Write("s/a.gif", "AT&TFORM and so on");
+  folder_.Write("s/b.txt", std::string("\0\0\0\fftypheic", 12));
   const Discovery found = Discover({"s"});
   ASSERT_EQ(found.documents.size(), 2U);
-  EXPECT_EQ(found.documents[0].error.find("GIF files are not read"), 0U);
-  EXPECT_EQ(found.documents[1].error.find("JPEG 2000 files are not read"), 0U);
+  EXPECT_EQ(found.documents[0].error.find("DjVu files are not read"), 0U);
+  EXPECT_EQ(found.documents[1].error.find("HEIF files are not read"), 0U);
   EXPECT_TRUE(found.other_files.empty());
 }
 
@@ -172,6 +172,28 @@ TEST_F(DiscoverTest, LinksThatLoopAreFollowedOnceAndSaid) {
   EXPECT_EQ(Outputs(found), (std::vector<std::string>{"s/a/1.png", "s/a/2.png"}));
   EXPECT_EQ(found.repeated, (std::vector<std::string>{"s/a/up: the same folder as s",
                                                       "s/b: the same folder as s/a"}));
+}
+
+TEST_F(DiscoverTest, TwoStarsStandForAnyNumberOfFolders) {
+  for (const char* name : {"s/1.png", "s/a/2.png", "s/a/b/3.png", "s/a/b/4.tif", "s/.git/5.png",
+                           "s/a/.6.png", "s/out/7.png", "t/a/8.png", "s/a[1]/9.png"}) {
+    folder_.Write(name, "x");
+  }
+  fs::create_directory_symlink("../t", folder_ / "s/link");
+  using Names = std::vector<std::string>;
+  const Names pngs = {"s/1.png", "s/a/2.png", "s/a/b/3.png", "s/a[1]/9.png"};
+  EXPECT_EQ(Outputs(Discover({"s/**/*.png"}, "s/out")), pngs);
+  EXPECT_EQ(Outputs(Discover({folder_ / "s/**/*.png"}, "s/out")), pngs);
+  EXPECT_EQ(Outputs(Discover({"s/**"}, "s/out")),
+            (Names{"s/1.png", "s/a/2.png", "s/a/b/3.png", "s/a/b/4.tif", "s/a[1]/9.png"}));
+  EXPECT_EQ(Outputs(Discover({"s/**/*"}, "s/out")), Outputs(Discover({"s/**"}, "s/out")));
+  EXPECT_EQ(Outputs(Discover({"s/**/b/**/*.png"})), Names{"s/a/b/3.png"});
+  EXPECT_EQ(Outputs(Discover({"?/**/8.png"})).size(), 1U);
+  EXPECT_EQ(Outputs(Discover({"**/8.png"})).size(), 1U);
+  // Not a whole part of the path: as one star.
+  EXPECT_EQ(Outputs(Discover({"s/**.png"})), Names{"s/1.png"});
+  EXPECT_EQ(Refusal({"s/**/*.gif"}), "s/**/*.gif: no file matches this pattern");
+  EXPECT_EQ(Refusal({"no/**/*.png"}), "no/**/*.png: no file matches this pattern");
 }
 
 TEST_F(DiscoverTest, NamedInputsThatCannotBeAreRefusedBeforeAnythingIsRead) {
@@ -275,9 +297,11 @@ TEST_F(DiscoverTest, NamesAreBytes) {
 
 TEST(ParseNameListTest, LineBreaksOrNulSeparateNames) {
   using Names = std::vector<std::string>;
-  EXPECT_EQ(ParseNameList("a\nb c\r\n\n#d"), (Names{"a", "b c", "#d"}));
+  EXPECT_EQ(ParseNameList("a\nb c\r\n\n d"), (Names{"a", "b c", " d"}));
   EXPECT_EQ(ParseNameList(std::string("a\nb\0c\0", 6)), (Names{"a\nb", "c"}));
   EXPECT_EQ(ParseNameList(""), Names{});
+  EXPECT_EQ(ParseNameList("# a list\r\n#\na#b\n./#c\n # d"), (Names{"a#b", "./#c", " # d"}));
+  EXPECT_EQ(ParseNameList(std::string("#a\0b", 4)), (Names{"#a", "b"}));
 }
 
 TEST(NaturalLessTest, IsATotalOrder) {

@@ -30,7 +30,8 @@ std::vector<std::string> SampleFiles() {
   for (const auto& entry : std::filesystem::directory_iterator(SourcePath("tests/data/images"))) {
     const std::string extension = entry.path().extension();
     if (extension == ".png" || extension == ".jpg" || extension == ".tif" || extension == ".webp" ||
-        extension == ".bmp") {
+        extension == ".bmp" || extension == ".jp2" || extension == ".j2k" || extension == ".jpx" ||
+        extension == ".gif") {
       files.push_back(entry.path());
     }
   }
@@ -93,7 +94,7 @@ TEST(BadFiles, EmptyAndUnknownFilesSaySo) {
   const TempFolder folder;
   EXPECT_TRUE(Contains(ErrorOf(folder.Write("zero.jpg", "")), "the file is empty"));
   EXPECT_TRUE(Contains(ErrorOf(folder.Write("text.png", "hello, world")), "named .png, but"));
-  EXPECT_TRUE(Contains(ErrorOf(folder.Write("x", "GIF89a....")), "GIF files are not read"));
+  EXPECT_TRUE(Contains(ErrorOf(folder.Write("x", "FORM")), "not an image platen can read"));
   EXPECT_TRUE(Contains(ErrorOf(folder.Write("one", "P")), "not an image platen can read"));
 }
 
@@ -138,6 +139,11 @@ TEST(BadFiles, DecompressionBombsAreRefusedBeforeAnythingIsAllocated) {
   tiff[TagValueAt(tiff, 256) + 2] = 1;
   tiff[TagValueAt(tiff, 257) + 2] = 1;
   expect_refused("a.tif", tiff, "65573x65565");
+  expect_refused("a.j2k", Patched("rgb.j2k", 8, {1, 0, 0, 0, 1, 0, 0, 0}), "16777216x16777216");
+  const Bytes gif = ReadBytes(SourcePath("tests/data/images/palette8.gif"));
+  const auto separator = std::search_n(gif.begin() + 13 + 3 * 256, gif.end(), 1, uint8_t{','});
+  const auto size_at = static_cast<size_t>(separator - gif.begin()) + 5;
+  expect_refused("a.gif", Patched("palette8.gif", size_at, {255, 255, 255, 255}), "65535x65535");
   const std::string pnm = "P6 99999999999 99999999999 255\n";
   expect_refused("a.ppm", {pnm.begin(), pnm.end()}, "2147483647x2147483647");
 }
@@ -174,7 +180,9 @@ TEST(BadFiles, FilesCutShortSayWhereTheyEnd) {
       {"rgb8.tif", "TIFF"},         {"rgb8.lzw.tif", "TIFF"},       {"rgb8.tiles.tif", "TIFF"},
       {"rgb8.deflate.tif", "TIFF"}, {"jpeg.rgb.tif", "TIFF"},       {"bits1.g4.tif", "TIFF"},
       {"cmyk.tif", "TIFF"},         {"lossy.webp", "WebP"},         {"lossless.webp", "WebP"},
-      {"alpha.webp", "WebP"},       {"bits24.bmp", "BMP"},          {"bits8.bmp", "BMP"}};
+      {"alpha.webp", "WebP"},       {"bits24.bmp", "BMP"},          {"bits8.bmp", "BMP"},
+      {"rgb.jp2", "JPEG 2000"},     {"rgb.tiles.jp2", "JPEG 2000"}, {"rgb.j2k", "JPEG 2000"},
+      {"cmyk.jp2", "JPEG 2000"},    {"palette8.gif", "GIF"},        {"interlaced.gif", "GIF"}};
   for (const auto& [sample, format] : kSamples) {
     const Bytes whole = ReadBytes(SourcePath(std::string("tests/data/images/") + sample));
     for (const int percent : {20, 60, 80}) {
@@ -292,6 +300,63 @@ TEST(BadFiles, KindsThatAreNotReadSayWhatTheyAre) {
   Bytes tiff = ReadBytes(SourcePath("tests/data/images/gray4.tif"));
   tiff[TagValueAt(tiff, 258)] = 3;
   EXPECT_TRUE(Contains(ErrorOf(folder.Write("a.tif", tiff)), "3 bits per sample are not read"));
+}
+
+TEST(BadFiles, Jpeg2000OfOtherKindsSaysWhatItIs) {
+  const std::pair<const char*, const char*> kSamples[] = {
+      {"lab.jp2", "colour space 14 (gray, sRGB, sYCC and CMYK are) is not read"},
+      {"lab.profile.jp2", "a colour profile that is not for gray, RGB or CMYK is not read"},
+      {"six_components.j2k", "6 components; at most 5 are read"},
+      {"premultiplied.jp2", "premultiplied alpha is not read"},
+      {"two_of_three.jp2", "2 channels where there should be 3"}};
+  for (const auto& [sample, reason] : kSamples) {
+    const std::string path = SourcePath(std::string("tests/data/images/refused/") + sample);
+    EXPECT_EQ(ErrorOf(path), path + ": JPEG 2000: " + reason);
+  }
+  const TempFolder folder;
+  const std::string path = folder.Write("a.j2k", Patched("rgb.j2k", 42, {23}));
+  EXPECT_EQ(ErrorOf(path), path + ": JPEG 2000: 24 bits a sample; at most 16 are read");
+}
+
+// What is kept for each tile is far more than a pixel of it.
+TEST(BadFiles, Jpeg2000OfManyTilesIsRefusedBeforeTheyAreAllocated) {
+  const TempFolder folder;
+  Bytes file = Patched("rgb.j2k", 8, {0, 0, 0, 255, 0, 0, 0, 255});
+  const Bytes kTile = {0, 0, 0, 1, 0, 0, 0, 1};
+  std::copy(kTile.begin(), kTile.end(), file.begin() + 24);
+  const std::string error = ErrorOf(folder.Write("a.j2k", file));
+  EXPECT_TRUE(Contains(error, "65025 tiles, far more than an image of this size needs")) << error;
+}
+
+// A coding style of precincts of one pixel, in the main header and in that of the tile.
+TEST(BadFiles, Jpeg2000OfManyPrecinctsIsRefusedBeforeTheyAreAllocated) {
+  const TempFolder folder;
+  const Bytes large = Patched("rgb.j2k", 8, {0, 0, 32, 0, 0, 0, 16, 0});  // 8192 x 4096
+  const Bytes style = {0xFF, 0x52, 0, 13, 1, 0, 0, 1, 0, 0, 4, 4, 0, 1, 0};
+  for (const uint8_t marker : {uint8_t{0x52}, uint8_t{0x93}}) {  // coding style, data of the tile
+    Bytes file = large;
+    const Bytes tile = {0, 0, 32, 0, 0, 0, 32, 0};
+    std::copy(tile.begin(), tile.end(), file.begin() + 24);
+    const Bytes mark = {0xFF, marker};
+    const auto at = std::search(file.begin(), file.end(), mark.begin(), mark.end());
+    ASSERT_NE(at, file.end());
+    file.insert(at, style.begin(), style.end());
+    const std::string error = ErrorOf(folder.Write("a.j2k", file));
+    EXPECT_TRUE(Contains(error, "far more precincts than an image of this size needs")) << error;
+  }
+}
+
+TEST(BadFiles, FurtherImagesOfAGifAreSaid) {
+  const TempFolder folder;
+  Bytes file = ReadBytes(SourcePath("tests/data/images/palette8.gif"));
+  const size_t first = 13 + 3 * 256;  // behind the colours
+  const Bytes twice(file.begin() + first, file.end());
+  file.resize(file.size() - 1);  // the mark of the end
+  file.insert(file.end(), twice.begin(), twice.end());
+  const Outcome outcome = ReadAll(folder.Write("a.gif", file));
+  ASSERT_EQ(outcome.pages.size(), 1U);
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_EQ(outcome.warning, "only the first image of the GIF is read");
 }
 
 TEST(BadFiles, BitmapsOfOtherKindsSayWhatTheyAreAndWhatToDo) {

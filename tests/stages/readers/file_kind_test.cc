@@ -83,11 +83,8 @@ struct Head {
 std::vector<Head> UnreadHeads() {
   const std::string version(4, '\0');
   return {
-      {"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xFF\xFF\xFF,\0\0\0\0\x01\0\x01\0\0\x02\x02\x44\x01\0;"s,
-       "GIF"},
-      {"GIF87a\x01\0\x01\0\0\0\0"s, "GIF"},
-      {"\0\0\0\x0CjP  \r\n\x87\n"s + Box("ftyp", "jp2 " + version + "jp2 "), "JPEG 2000"},
-      {"\xFF\x4F\xFF\x51\0\x2F\0\0"s, "JPEG 2000"},
+      {"\0\0\0\x0CjP  \r\n\x87\n"s + Box("ftyp", "jpm " + version + "jpm "), "JPM"},
+      {"\0\0\0\x0CjP  \r\n\x87\n"s + Box("ftyp", "mjp2" + version), "Motion JPEG 2000"},
       {"\0\0\0\x0CJXL \r\n\x87\n"s + Box("ftyp", "jxl " + version + "jxl "), "JPEG XL"},
       {"\xFF\x0A\xFA\x3F\x01\x91\x08\x06"s, "JPEG XL"},
       {Box("ftyp", "heic" + version + "mif1heic"), "HEIF"},
@@ -154,6 +151,7 @@ std::vector<Head> UnreadHeads() {
 
 // Formats that are read.
 std::vector<Head> ReadHeads() {
+  const std::string version(4, '\0');
   std::vector<Head> heads = {
       {"P1\n2 2\n10 01", "PNM"},
       {"P4\n# made by hand\n8 1\n.", "PNM"},
@@ -166,6 +164,13 @@ std::vector<Head> ReadHeads() {
       {"junk before\n%PDF-1.7\n", "PDF"},
       {"\x1B%-12345X@PJL ENTER LANGUAGE=PDF\r\n%PDF-1.4\n", "PDF"},
       {At(128, "%PDF-1.4\n"), "PDF"},
+      {"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xFF\xFF\xFF,\0\0\0\0\x01\0\x01\0\0\x02\x02\x44\x01\0;"s,
+       "GIF"},
+      {"GIF87a\x01\0\x01\0\0\0\0"s, "GIF"},
+      {"\0\0\0\x0CjP  \r\n\x87\n"s + Box("ftyp", "jp2 " + version + "jp2 "), "JPEG 2000"},
+      {"\0\0\0\x0CjP  \r\n\x87\n"s + Box("ftyp", "jpx " + version + "jp2 "), "JPEG 2000"},
+      {"\0\0\0\x0CjP  \r\n\x87\n"s, "JPEG 2000"},
+      {"\xFF\x4F\xFF\x51\0\x2F\0\0"s, "JPEG 2000"},
   };
   const std::pair<const char*, const char*> kSamples[] = {{"rgb8.png", "PNG"},
                                                           {"gray.jpg", "JPEG"},
@@ -287,7 +292,8 @@ TEST(FileKind, NamesDecideWhatContentLeavesOpen) {
 TEST(FileKind, NamesAloneClaimAFormatOrNone) {
   EXPECT_EQ(KindOfName("x/page.TIF").format, DocumentFormat::kTiff);
   EXPECT_EQ(KindOfName("page.jfif").cls, FileClass::kDocument);
-  EXPECT_EQ(KindOfName("page.jp2").cls, FileClass::kKnownUnread);
+  EXPECT_EQ(KindOfName("page.jp2").format, DocumentFormat::kJpeg2000);
+  EXPECT_EQ(KindOfName("page.heic").cls, FileClass::kKnownUnread);
   for (const char* name : {"", ".", "png", ".png", "x/.png", "a.", "a.txt", "a.png/b", "a.pngx"}) {
     EXPECT_EQ(KindOfName(name).cls, FileClass::kOther) << name;
   }
@@ -383,11 +389,11 @@ std::string ReasonOfOpening(const std::string& path) {
 
 TEST(FileKind, OpeningSaysWhyAFileIsNotRead) {
   const TempFolder folder;
-  const std::string readable = " Readable: PNG, JPEG, TIFF, WebP, BMP, PNM and PDF";
-  EXPECT_EQ(ReasonOfOpening(folder.Write("a.png", "GIF89a....")),
-            "GIF files are not read." + readable);
-  EXPECT_EQ(ReasonOfOpening(folder.Write("a", "\xFF\x4F\xFF\x51\0\x2F\0\0"s)),
-            "JPEG 2000 files are not read." + readable);
+  const std::string readable = " Readable: PNG, JPEG, JPEG 2000, TIFF, WebP, GIF, BMP, PNM and PDF";
+  EXPECT_EQ(ReasonOfOpening(folder.Write("a.png", "AT&TFORM....")),
+            "DjVu files are not read." + readable);
+  EXPECT_EQ(ReasonOfOpening(folder.Write("a", Box("ftyp", "heic"))),
+            "HEIF files are not read." + readable);
   EXPECT_EQ(ReasonOfOpening(folder.Write("a.pdf", Member("x"))),
             "ZIP archives are not read." + readable);
   EXPECT_EQ(ReasonOfOpening(folder.Write("a", CompoundFile({"Root Entry", "WordDocument"}))),

@@ -3,12 +3,10 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -21,6 +19,7 @@
 #include "model/support/error.h"
 #include "stages/readers/child_process.h"
 #include "stages/readers/document_reader.h"
+#include "tests/support/fake_programs.h"
 #include "tests/support/npy.h"
 #include "tests/support/temp_files.h"
 
@@ -29,6 +28,8 @@ namespace {
 
 using std::literals::operator""s;
 using ::platen::testing::Bytes;
+using ::platen::testing::FakePrograms;
+using ::platen::testing::NoChildrenLeft;
 using ::platen::testing::ReadBytes;
 using ::platen::testing::SourcePath;
 using ::platen::testing::TempFolder;
@@ -60,26 +61,6 @@ double Share(const Image& image, std::array<uint8_t, 3> colour) {
   }
   return static_cast<double>(count) / (static_cast<double>(image.width) * image.height);
 }
-
-// True if this process has no children left, not even zombies.
-bool NoChildrenLeft() { return waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD; }
-
-// PATH with a folder of scripts first, restored at the end.
-class FakePrograms {
- public:
-  FakePrograms() : old_path_(std::getenv("PATH")) {
-    setenv("PATH", (folder_.path() + ":" + old_path_).c_str(), 1);
-  }
-  ~FakePrograms() { setenv("PATH", old_path_.c_str(), 1); }
-  void Write(const std::string& name, const std::string& script) const {
-    chmod(folder_.Write(name, "#!/bin/sh\n" + script).c_str(), 0755);
-  }
-  const TempFolder& folder() const { return folder_; }
-
- private:
-  TempFolder folder_;
-  std::string old_path_;
-};
 
 TEST(Pdf, PagesAreRenderedAtTheAskedResolution) {
   ReadLimits limits;

@@ -41,5 +41,32 @@ TEST(PopplerOutputTest, TheComplaintHasNoLabelAndNoControlCharacters) {
   EXPECT_EQ(PopplerComplaint(std::string(1000, 'a')).size(), 200U);
 }
 
+TEST(PpmBytes, AreHeaderAndPixels) {
+  EXPECT_EQ(PpmBytes("P6\n4 3\n255\n"), 11U + 4 * 3 * 3);
+  EXPECT_EQ(PpmBytes("P6\n4 3\n255\n" + std::string(50, 'P')), 11U + 4 * 3 * 3);
+  for (const char* other : {"", "P6", "P6\n4", "P6\n4 3", "P6\n4 3\n255", "P5\n4 3\n255\n",
+                            "P6\n4 3\n65535\n", "P6\n0 3\n255\n", "P6\n-4 -3\n255\n",
+                            "P6\n4\n3\n255\n", "P6 4 3 255\n", "P6\n99999999999 3\n255\n"}) {
+    EXPECT_EQ(PpmBytes(other), 0U) << other;
+  }
+}
+
+TEST(ProgressOf, CountsPagesInTheirOrderUntilSomethingElseIsSaid) {
+  const auto is = [](const char* errors, int num_done, bool is_silent) {
+    const RenderProgress progress = ProgressOf(errors, 9);
+    EXPECT_EQ(progress.num_done, num_done) << errors;
+    EXPECT_EQ(progress.is_silent, is_silent) << errors;
+  };
+  is("", 0, true);
+  is("9 12 ", 0, true);  // the line has not ended
+  is("9 12 \n10 12 \n", 2, true);
+  is("9 12 \n11 12 \n", 1, false);
+  is("10 12 \n", 0, false);
+  is("9 12 \nSyntax Error: 10 12 \n11 12 \n", 1, false);
+  is("9 12 a.ppm\n", 0, false);
+  is("9 12 Syntax Warning: x \n", 0, false);
+  is("\n", 0, false);
+}
+
 }  // namespace
 }  // namespace platen

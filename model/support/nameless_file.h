@@ -1,0 +1,12 @@
+// Temporary files that leave nothing behind, however the program ends.
+#pragma once
+
+#include "model/support/folder.h"
+
+namespace platen {
+
+// A new file without a name in the system's temporary folder (TMPDIR), for reading and writing. Its
+// space is free again when the last descriptor is closed. Throws Error(kEnvironment).
+UniqueFd OpenNamelessFile();
+
+}  // namespace platen
