@@ -311,6 +311,15 @@ class Grouper {
     size_t rows;  // that they share
   };
 
+  // The last word of a line set very wide stands right of most of the running text above or below
+  // it.
+  bool EndsLineOfText(const Box& word) const {
+    return std::any_of(columns_.begin(), columns_.end(), [&](const Column& c) {
+      return c.wide && IsWithin(word, c.box) && word.center_x() > c.box.center_x() &&
+             -OverlapY(word, c.box) < kColumnGap * xh_;
+    });
+  }
+
   std::optional<Pair> PairOf(int i, int j) const {
     const Column& a = columns_[static_cast<size_t>(i)];
     const Column& b = columns_[static_cast<size_t>(j)];
@@ -328,6 +337,7 @@ class Grouper {
     if ((a.text || b.text) && rows < kFewestText) {
       const Box &text = a.text ? a.box : b.box, &other = a.text ? b.box : a.box;
       if (other.x0 > text.x0 || gap > kNumberGap * xh_) return std::nullopt;
+      if (EndsLineOfText(other)) return std::nullopt;
     }
     return Pair{i, j, gap, rows};
   }

@@ -154,6 +154,16 @@ TEST(ReadingOrder, ValuesStayWithTheirLabelsAlsoFarAway) {
   EXPECT_EQ(OrderOfShuffled(boxes, 2), Counting(boxes.size()));
 }
 
+TEST(ReadingOrder, TheLastWordOfAWideLineIsNoLabelOfTheNextColumn) {
+  std::vector<Box> boxes;
+  AddLines(boxes, 50, 100, 300, 4);
+  boxes.push_back({50, 220, 230, 240});  // a line set wide
+  boxes.push_back({330, 222, 350, 240});
+  AddLines(boxes, 50, 250, 300, 4);
+  AddLines(boxes, 372, 100, 300, 9);
+  EXPECT_EQ(OrderOfShuffled(boxes, 5), Counting(boxes.size()));
+}
+
 TEST(ReadingOrder, WideValuesFarBelowOneAnotherAreNoRunningText) {
   std::vector<Box> boxes;
   for (int row = 0; row < 3; ++row) {
