@@ -70,13 +70,15 @@ void RemoveFaintMarks(const cv::Mat& flat, const Components& components, double 
   for (const Component& c : components.items) {
     if (IsLetter(c, xh)) letters.Add(flat, components.labels, c);
   }
+  const int print_tone = letters.Median();
   const int margin = static_cast<int>(kMargin * xh);
   for (const Component& mark : components.items) {
     if (!IsMark(mark, xh)) continue;
     Tones tones;
     tones.Add(flat, components.labels, mark);
-    if (tones.Median() < letters.Median() + kLighter) continue;
-    const int darkest = (tones.Median() + letters.Median()) / 2;
+    const int mark_tone = tones.Median();
+    if (mark_tone < print_tone + kLighter) continue;
+    const int darkest = (mark_tone + print_tone) / 2;
     const cv::Rect bounds = cv::Rect(mark.x - margin, mark.y - margin, mark.width + 2 * margin,
                                      mark.height + 2 * margin) &
                             cv::Rect({0, 0}, ink.size());

@@ -120,7 +120,7 @@ Letters TakeLettersIn(const std::vector<Box>& areas, Letters& letters) {
   return inside;
 }
 
-// The lines that letters make, and `rulings` without those that are scratches.
+// The lines that letters make. Takes the scratches out of `verticals`.
 std::vector<Phrase> LinesOf(const Letters& letters, const Gutters& gutters, double xh,
                             std::vector<Ruling>& verticals) {
   const std::vector<Phrase> phrases = FindPhrases(letters, gutters, xh);
