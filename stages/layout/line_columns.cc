@@ -89,10 +89,6 @@ class Grouper {
 
   const Box& At(int i) const { return lines_[static_cast<size_t>(i)]; }
 
-  static bool OnOneRow(const Box& a, const Box& b) {
-    return OverlapY(a, b) > kSameHeight * std::min(a.height(), b.height());
-  }
-
   // Whether the line `below` may be the next of the column of `above`.
   bool Below(const Box& above, const Box& below) const {
     const double lower = std::min(above.height(), below.height());
@@ -405,6 +401,10 @@ class Grouper {
 };
 
 }  // namespace
+
+bool OnOneRow(const Box& a, const Box& b) {
+  return OverlapY(a, b) > kSameHeight * std::min(a.height(), b.height());
+}
 
 std::vector<LineGroup> GroupLines(const std::vector<Box>& lines, double letter_height) {
   return Grouper(lines, letter_height).Group();

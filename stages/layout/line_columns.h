@@ -13,6 +13,9 @@ struct LineGroup {
   bool in_rows = false;    // of a table or form
 };
 
+// Whether two lines stand beside each other on one row.
+bool OnOneRow(const Box& a, const Box& b);
+
 // Every line is in one group. `lines` in any order; in pixels of a straight page.
 std::vector<LineGroup> GroupLines(const std::vector<Box>& lines, double letter_height);
 

@@ -26,7 +26,6 @@ constexpr double kBulletGap = 3.0;
 // Shares of heights.
 constexpr double kLineOverlap = 0.5;
 constexpr double kLineRatio = 2.6;
-constexpr double kSameRow = 0.6;
 constexpr double kLikeHeight = 0.6;  // not an apostrophe or a comma
 // A scratch goes through at least so many phrases, and as many as end beside it.
 constexpr int kFewestThrough = 2;
@@ -253,8 +252,7 @@ std::vector<int> LinesOnRows(const std::vector<Box>& boxes, const std::vector<in
     const Box& b = boxes[k];
     if (b.x0 < whole.x0 - xh || b.x1 > whole.x1 + xh || OverlapY(b, whole) <= 0) continue;
     const bool on_row = std::any_of(table.begin(), table.end(), [&](int i) {
-      const Box& other = boxes[static_cast<size_t>(i)];
-      return OverlapY(b, other) > kSameRow * std::min(b.height(), other.height());
+      return OnOneRow(b, boxes[static_cast<size_t>(i)]);
     });
     if (on_row) on_rows.push_back(static_cast<int>(k));
   }
