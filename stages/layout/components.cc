@@ -1,28 +1,131 @@
 #include "stages/layout/components.h"
 
 #include <algorithm>
-#include <opencv2/imgproc.hpp>
+#include <cstdint>
+#include <cstring>
 #include <tuple>
 
-namespace platen::layout {
+#include "stages/layout/disjoint_sets.h"
 
-Components FindComponents(const cv::Mat& ink) {
-  Components found;
-  cv::Mat stats, centroids;
-  const int n = cv::connectedComponentsWithStats(ink, found.labels, stats, centroids, 8, CV_32S,
-                                                 cv::CCL_DEFAULT);
-  found.items.reserve(static_cast<size_t>(n - 1));
-  for (int label = 1; label < n; ++label) {
-    const int* s = stats.ptr<int>(label);
-    found.items.push_back({s[cv::CC_STAT_LEFT], s[cv::CC_STAT_TOP], s[cv::CC_STAT_WIDTH],
-                           s[cv::CC_STAT_HEIGHT], s[cv::CC_STAT_AREA], label});
+namespace platen::layout {
+namespace {
+
+// The first column from `x` on whose pixel is ink (or paper, if not `ink`); `cols` if none is.
+int NextColumn(const uint8_t* row, int x, int cols, bool ink) {
+  while (!ink && x < cols && row[x] != 0) ++x;
+  if (!ink) return x;
+  for (uint64_t eight = 0; x + 8 <= cols; x += 8) {
+    std::memcpy(&eight, row + x, sizeof(eight));
+    if (eight != 0) break;
   }
-  // OpenCV's numbering depends on how it splits the page among threads; this order does not.
+  while (x < cols && row[x] == 0) ++x;
+  return x;
+}
+
+std::vector<Run> FindRuns(const cv::Mat& ink) {
+  std::vector<Run> runs;
+  for (int y = 0; y < ink.rows; ++y) {
+    const auto* row = ink.ptr<uint8_t>(y);
+    for (int x = NextColumn(row, 0, ink.cols, true); x < ink.cols;) {
+      const int end = NextColumn(row, x, ink.cols, false);
+      runs.push_back({y, x, end});
+      x = NextColumn(row, end, ink.cols, true);
+    }
+  }
+  return runs;
+}
+
+// Joins each run with those of the row above that it touches.
+DisjointSets JoinRuns(const std::vector<Run>& runs, Connectivity connectivity) {
+  const int reach = connectivity == Connectivity::kCorners ? 1 : 0;
+  DisjointSets sets(runs.size());
+  size_t above = 0;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const Run& run = runs[i];
+    // The runs that end before this one end before all that follow it in this row.
+    while (runs[above].y < run.y - 1 ||
+           (runs[above].y == run.y - 1 && runs[above].x1 + reach <= run.x0)) {
+      ++above;
+    }
+    for (size_t k = above; runs[k].y == run.y - 1 && runs[k].x0 < run.x1 + reach; ++k) {
+      sets.Join(static_cast<int>(i), static_cast<int>(k));
+    }
+  }
+  return sets;
+}
+
+void Extend(const Run& run, Component& c) {
+  const int right = std::max(c.x + c.width, run.x1);
+  c.x = c.num_runs == 0 ? run.x0 : std::min(c.x, run.x0);
+  if (c.num_runs == 0) c.y = run.y;
+  c.width = right - c.x;
+  c.height = run.y + 1 - c.y;
+  c.area += run.x1 - run.x0;
+  ++c.num_runs;
+}
+
+// Puts the runs of each component together. `component_of`: by run.
+std::vector<Run> Gathered(const std::vector<Run>& runs, const std::vector<int>& component_of,
+                          std::vector<Component>& components) {
+  int next = 0;
+  for (Component& c : components) {
+    c.first_run = next;
+    next += c.num_runs;
+  }
+  std::vector<int> places;
+  for (const Component& c : components) places.push_back(c.first_run);
+  std::vector<Run> gathered(runs.size());
+  for (size_t i = 0; i < runs.size(); ++i) gathered[places[component_of[i]]++] = runs[i];
+  return gathered;
+}
+
+}  // namespace
+
+Components FindComponents(const cv::Mat& ink, Connectivity connectivity) {
+  Components found;
+  found.size = ink.size();
+  const std::vector<Run> runs = FindRuns(ink);
+  DisjointSets sets = JoinRuns(runs, connectivity);
+  std::vector<int> component_of(runs.size());
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const auto root = static_cast<size_t>(sets.Find(static_cast<int>(i)));
+    if (root == i) {
+      component_of[i] = static_cast<int>(found.items.size());
+      found.items.emplace_back();
+    } else {
+      component_of[i] = component_of[root];
+    }
+    Extend(runs[i], found.items[component_of[i]]);
+  }
+  found.runs = Gathered(runs, component_of, found.items);
   std::sort(found.items.begin(), found.items.end(), [](const Component& a, const Component& b) {
-    return std::tie(a.x, a.y, a.width, a.height, a.area) <
-           std::tie(b.x, b.y, b.width, b.height, b.area);
+    return std::tie(a.x, a.y, a.width, a.height, a.area, a.first_run) <
+           std::tie(b.x, b.y, b.width, b.height, b.area, b.first_run);
   });
   return found;
+}
+
+bool Components::Touches(const Component& c, const cv::Mat& mask) const {
+  const std::span<const Run> own = RunsOf(c);
+  return std::any_of(own.begin(), own.end(), [&](const Run& run) {
+    const auto* row = mask.ptr<uint8_t>(run.y);
+    return NextColumn(row, run.x0, run.x1, true) < run.x1;
+  });
+}
+
+void Components::Paint(const Component& c, uint8_t value, cv::Mat& image) const {
+  for (const Run& run : RunsOf(c)) {
+    std::memset(image.ptr<uint8_t>(run.y) + run.x0, value, static_cast<size_t>(run.x1 - run.x0));
+  }
+}
+
+cv::Mat Components::Mask(const Component& c) const {
+  cv::Mat mask = cv::Mat::zeros(c.height, c.width, CV_8U);
+  for (const Run& run : RunsOf(c)) {
+    std::memset(mask.ptr<uint8_t>(run.y - c.y) + run.x0 - c.x, 1,
+                static_cast<size_t>(run.x1 - run.x0));
+  }
+  return mask;
 }
 
 }  // namespace platen::layout

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
-#include <vector>
+
+#include "stages/layout/components.h"
 
 namespace platen {
 namespace {
@@ -54,21 +55,6 @@ cv::Mat Marks(const cv::Mat& cells) {
   return marks;
 }
 
-// For every label of `labels`: does its group hold a square of kSolid cells?
-std::vector<bool> SolidGroups(const cv::Mat& marks, const cv::Mat& labels, int groups) {
-  cv::Mat core;
-  cv::erode(marks, core, cv::Mat(kSolid, kSolid, CV_8U, cv::Scalar(1)));
-  std::vector<bool> solid(static_cast<size_t>(groups), false);
-  for (int y = 0; y < core.rows; ++y) {
-    const uint8_t* in_core = core.ptr<uint8_t>(y);
-    const int* label = labels.ptr<int>(y);
-    for (int x = 0; x < core.cols; ++x) {
-      if (in_core[x] != 0) solid[static_cast<size_t>(label[x])] = true;
-    }
-  }
-  return solid;
-}
-
 // Touches the page's edge, or lies wholly in the margin along it.
 bool IsAtEdge(const cv::Rect& group, cv::Size page) {
   const int margin = static_cast<int>(kMargin * std::min(page.width, page.height));
@@ -78,12 +64,11 @@ bool IsAtEdge(const cv::Rect& group, cv::Size page) {
          group.y >= page.height - margin;
 }
 
-bool IsInk(const int* stats, bool solid, cv::Size page) {
-  const cv::Rect group(stats[cv::CC_STAT_LEFT], stats[cv::CC_STAT_TOP], stats[cv::CC_STAT_WIDTH],
-                       stats[cv::CC_STAT_HEIGHT]);
-  const int area = stats[cv::CC_STAT_AREA];
+// `solid`: it holds a square of kSolid cells.
+bool IsInk(const layout::Component& group, bool solid, cv::Size page) {
+  const int area = group.area;
   if (area < kSmallestGroup || std::min(group.width, group.height) < kThinnestGroup) return false;
-  if (IsAtEdge(group, page)) return false;
+  if (IsAtEdge(group.rect(), page)) return false;
   const int length = std::max(group.width, group.height);
   return length > kLargeGroup ? area >= kRuling * length : !solid;
 }
@@ -95,15 +80,12 @@ bool HasInk(const Image& page) {
   const cv::Mat page_cells = Cells(page);
   if (page_cells.empty()) return false;
   const cv::Mat marks = Marks(page_cells);
-  cv::Mat labels, stats, centres;
-  const int groups = cv::connectedComponentsWithStats(marks, labels, stats, centres, 8, CV_32S);
-  const std::vector<bool> solid = SolidGroups(marks, labels, groups);
+  const layout::Components groups = layout::FindComponents(marks);
+  cv::Mat core;
+  cv::erode(marks, core, cv::Mat(kSolid, kSolid, CV_8U, cv::Scalar(1)));
   int with_ink = 0;
-  for (int i = 1; i < groups; ++i) {
-    const int* group = stats.ptr<int>(i);
-    if (IsInk(group, solid[static_cast<size_t>(i)], marks.size())) {
-      with_ink += group[cv::CC_STAT_AREA];
-    }
+  for (const layout::Component& group : groups.items) {
+    if (IsInk(group, groups.Touches(group, core), marks.size())) with_ink += group.area;
   }
   return with_ink >= kFewestCells;
 }

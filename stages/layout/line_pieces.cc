@@ -177,8 +177,7 @@ void EraseForeignInk(const Tones& tones, const StripGeometry& geometry, double a
     const bool enters_below = below && (ruling || c.y + c.height == strip.rows);
     const bool enters_above = above && (ruling || c.y == 0);
     if (!enters_below && !enters_above) continue;
-    const cv::Rect box(c.x, c.y, c.width, c.height);
-    foreign(box).setTo(255, components.labels(box) == c.label);
+    components.Paint(c, 255, foreign);
   }
   cv::dilate(foreign, foreign, cv::Mat(3, 3, CV_8U, cv::Scalar(1)));  // with its grey edge
   strip.setTo(cv::Scalar(tones.paper[0], tones.paper[1], tones.paper[2]), foreign);

@@ -30,10 +30,11 @@ double Drawn(int length, int depth, const At& at) {
   return static_cast<double>(drawn) / length;
 }
 
-bool HasFourSides(const cv::Mat& labels, const Component& c) {
-  const int depth = std::max(2, static_cast<int>(kSide * std::min(c.width, c.height)));
-  const auto ink = [&](int x, int y) { return labels.at<int>(c.y + y, c.x + x) == c.label; };
-  const int w = c.width, h = c.height;
+// `mask`: of the component.
+bool HasFourSides(const cv::Mat& mask) {
+  const int depth = std::max(2, static_cast<int>(kSide * std::min(mask.cols, mask.rows)));
+  const auto ink = [&](int x, int y) { return mask.at<uint8_t>(y, x) != 0; };
+  const int w = mask.cols, h = mask.rows;
   return Drawn(w, depth, [&](int i, int k) { return ink(i, k); }) > kDrawn &&
          Drawn(w, depth, [&](int i, int k) { return ink(i, h - 1 - k); }) > kDrawn &&
          Drawn(h, depth, [&](int i, int k) { return ink(k, i); }) > kDrawn &&
@@ -41,9 +42,9 @@ bool HasFourSides(const cv::Mat& labels, const Component& c) {
 }
 
 // The share of a box's middle that is ink, also of what does not touch its sides.
-double InkInMiddle(const cv::Mat& labels, const Component& c) {
+double InkInMiddle(const cv::Mat& ink, const Component& c) {
   const int dx = static_cast<int>(kInner * c.width), dy = static_cast<int>(kInner * c.height);
-  const cv::Mat middle = labels(cv::Rect(c.x + dx, c.y + dy, c.width - 2 * dx, c.height - 2 * dy));
+  const cv::Mat middle = ink(cv::Rect(c.x + dx, c.y + dy, c.width - 2 * dx, c.height - 2 * dy));
   return static_cast<double>(cv::countNonZero(middle)) / static_cast<double>(middle.total());
 }
 
@@ -61,17 +62,17 @@ bool BeginsRow(const Box& box, double xh, const std::vector<Box>& core) {
 
 }  // namespace
 
-std::vector<FoundCheckBox> FindCheckBoxes(const Components& components, double letter_height) {
+std::vector<FoundCheckBox> FindCheckBoxes(const cv::Mat& ink, const Components& components,
+                                          double letter_height) {
   std::vector<FoundCheckBox> boxes;
   for (const Component& c : components.items) {
     const int larger = std::max(c.width, c.height);
     if (c.height < kLowest * letter_height || larger > kHighest * letter_height) continue;
-    if (std::abs(c.width - c.height) > kSquare * larger || !HasFourSides(components.labels, c)) {
-      continue;
-    }
-    const double ink = InkInMiddle(components.labels, c);
-    if (ink > kSolid) continue;
-    boxes.push_back({c.box(), ink > kTick ? CheckBox::kTicked : CheckBox::kEmpty});
+    if (std::abs(c.width - c.height) > kSquare * larger) continue;
+    if (!HasFourSides(components.Mask(c))) continue;
+    const double inked = InkInMiddle(ink, c);
+    if (inked > kSolid) continue;
+    boxes.push_back({c.box(), inked > kTick ? CheckBox::kTicked : CheckBox::kEmpty});
   }
   return boxes;
 }

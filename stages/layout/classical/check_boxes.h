@@ -14,8 +14,10 @@ struct FoundCheckBox {
   CheckBox state;
 };
 
-// Squares drawn with thin lines, of about the height of capitals. By x, then y.
-std::vector<FoundCheckBox> FindCheckBoxes(const Components& components, double letter_height);
+// Squares drawn with thin lines, of about the height of capitals. By x, then y. `components`: of
+// `ink`.
+std::vector<FoundCheckBox> FindCheckBoxes(const cv::Mat& ink, const Components& components,
+                                          double letter_height);
 
 // Takes out of the letters the boxes with nothing on their left, and what is drawn in them: no
 // model reads them. Those that stay in `boxes` are taken.

@@ -7,7 +7,9 @@
 #include <opencv2/imgproc.hpp>
 #include <vector>
 
+#include "stages/layout/classical/cells.h"
 #include "stages/layout/classical/photographs.h"
+#include "stages/layout/components.h"
 
 namespace platen::layout {
 namespace {
@@ -60,8 +62,6 @@ int ToneAt(const Counts& counts, double q) {
   return 255;
 }
 
-cv::Mat Square(int side) { return {side, side, CV_8U, cv::Scalar(1)}; }
-
 // Light print on dark ground within an outline of the small page.
 class Area {
  public:
@@ -106,15 +106,10 @@ class Area {
   // Pieces of print about as large as letters.
   int Pieces(const cv::Mat& grey) const {
     const cv::Mat print = (grey > Middle()) & (mask_ != 0);
-    cv::Mat labels, stats, centres;
-    const int n = cv::connectedComponentsWithStats(print, labels, stats, centres, 8, CV_32S);
-    int pieces = 0;
-    for (int i = 1; i < n; ++i) {
-      const int* s = stats.ptr<int>(i);
-      const int width = s[cv::CC_STAT_WIDTH], height = s[cv::CC_STAT_HEIGHT];
-      pieces += height >= 3 && height <= 60 && width >= 1 && width <= 8 * height;
-    }
-    return pieces;
+    const std::vector<Component> pieces = FindComponents(print).items;
+    return static_cast<int>(std::count_if(pieces.begin(), pieces.end(), [](const Component& c) {
+      return c.height >= 3 && c.height <= 60 && c.width <= 8 * c.height;
+    }));
   }
 
   cv::Mat mask_;
@@ -125,28 +120,11 @@ class Area {
 std::vector<std::vector<cv::Point>> DarkOutlines(const cv::Mat& dark) {
   cv::Mat core;
   cv::erode(dark, core, Square(kThick));
-  cv::Mat labels, stats, centres;
-  const int n = cv::connectedComponentsWithStats(dark, labels, stats, centres, 8, CV_32S);
-  std::vector<uint8_t> thick(static_cast<size_t>(n), 0);
-  for (int y = 0; y < core.rows; ++y) {
-    const uint8_t* in_core = core.ptr<uint8_t>(y);
-    const int* label = labels.ptr<int>(y);
-    for (int x = 0; x < core.cols; ++x) {
-      if (in_core[x] != 0) thick[static_cast<size_t>(label[x])] = 1;
-    }
-  }
-  for (int i = 1; i < n; ++i) {
-    const int* s = stats.ptr<int>(i);
-    if (s[cv::CC_STAT_WIDTH] < kLeastWidth || s[cv::CC_STAT_HEIGHT] < kLeastHeight) {
-      thick[static_cast<size_t>(i)] = 0;
-    }
-  }
-  cv::Mat kept(dark.size(), CV_8U);
-  for (int y = 0; y < kept.rows; ++y) {
-    const int* label = labels.ptr<int>(y);
-    uint8_t* out = kept.ptr<uint8_t>(y);
-    for (int x = 0; x < kept.cols; ++x)
-      out[x] = label[x] > 0 && thick[static_cast<size_t>(label[x])];
+  const Components areas = FindComponents(dark);
+  cv::Mat kept = cv::Mat::zeros(dark.size(), CV_8U);
+  for (const Component& area : areas.items) {
+    if (area.width < kLeastWidth || area.height < kLeastHeight) continue;
+    if (areas.Touches(area, core)) areas.Paint(area, 1, kept);
   }
   std::vector<std::vector<cv::Point>> outlines;
   cv::findContours(kept, outlines, cv::RETR_EXTERNAL, cv::CHAIN_APPROX_NONE);
@@ -201,7 +179,7 @@ cv::Mat TurnDarkGround(cv::Mat& grey) {
              0, 0, cv::INTER_AREA);
   const int light = ToneAt(CountTones(small, {}), kLightest);
   const cv::Mat dark = small < kDark * light;
-  const std::vector<Box> photographs = FindPhotographs(small, kLetters);
+  const std::vector<Box> photographs = FindPhotographs(small, CellMeans(small, kLetters), kLetters);
   cv::Mat areas;
   int found = 0;
   for (const std::vector<cv::Point>& outline : DarkOutlines(dark)) {

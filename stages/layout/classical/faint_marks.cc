@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 
 namespace platen::layout {
 namespace {
@@ -19,16 +20,11 @@ constexpr double kLeastPrint = 0.02;
 
 class Tones {
  public:
-  // Adds the pixels of a component.
-  void Add(const cv::Mat& flat, const cv::Mat& labels, const Component& c) {
-    for (int y = c.y; y < c.y + c.height; ++y) {
-      const uint8_t* tone = flat.ptr<uint8_t>(y);
-      const int* label = labels.ptr<int>(y);
-      for (int x = c.x; x < c.x + c.width; ++x) {
-        if (label[x] != static_cast<int>(c.label)) continue;
-        ++counts_[tone[x]];
-        ++all_;
-      }
+  void Add(const cv::Mat& flat, std::span<const Run> component) {
+    for (const Run& run : component) {
+      const auto* tone = flat.ptr<uint8_t>(run.y);
+      for (int x = run.x0; x < run.x1; ++x) ++counts_[tone[x]];
+      all_ += run.x1 - run.x0;
     }
   }
 
@@ -68,14 +64,14 @@ void RemoveFaintMarks(const cv::Mat& flat, const Components& components, double 
   const double xh = letter_height;
   Tones letters;
   for (const Component& c : components.items) {
-    if (IsLetter(c, xh)) letters.Add(flat, components.labels, c);
+    if (IsLetter(c, xh)) letters.Add(flat, components.RunsOf(c));
   }
   const int print_tone = letters.Median();
   const int margin = static_cast<int>(kMargin * xh);
   for (const Component& mark : components.items) {
     if (!IsMark(mark, xh)) continue;
     Tones tones;
-    tones.Add(flat, components.labels, mark);
+    tones.Add(flat, components.RunsOf(mark));
     const int mark_tone = tones.Median();
     if (mark_tone < print_tone + kLighter) continue;
     const int darkest = (mark_tone + print_tone) / 2;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <opencv2/imgproc.hpp>
+#include <vector>
+
+#include "stages/layout/components.h"
 
 namespace platen::layout {
 namespace {
@@ -40,33 +43,30 @@ cv::Mat MovedAcross(const cv::Mat& image, int cells) {
 }
 
 // The white beside a picture or between columns of a table may run on between two words of the line
-// above or below it, where it is narrower than all along: that end goes. `labels`: of gutters.
-void TrimEnd(const cv::Mat& labels, int label, const cv::Rect& box, bool top, cv::Mat& mask) {
-  std::vector<int> widths;  // by row, from the end
-  for (int k = 0; k < box.height; ++k) {
-    const int y = top ? box.y + k : box.br().y - 1 - k;
-    widths.push_back(cv::countNonZero(labels(cv::Rect(box.x, y, box.width, 1)) == label));
-  }
+// above or below it, where it is narrower than all along: that end goes. `widths`: of a gutter's
+// rows from the end on. Returns the number of rows that go.
+int RowsToTrim(const std::vector<int>& widths) {
   const int narrowest = *std::min_element(widths.begin() + kEnd, widths.end() - kEnd);
   int trimmed = 0;  // rows
   for (int k = 0; k < kEnd; ++k) {
     if (widths[static_cast<size_t>(k)] < kNarrowed * narrowest) trimmed = k + 1;
   }
-  if (trimmed == 0) return;
-  const cv::Rect end(box.x, top ? box.y : box.br().y - trimmed, box.width, trimmed);
-  mask(end).setTo(0, labels(end) == label);
+  return trimmed;
 }
 
 void TrimEnds(cv::Mat& mask) {
-  cv::Mat labels, stats, centres;
-  const int n = cv::connectedComponentsWithStats(mask, labels, stats, centres, 4, CV_32S);
-  for (int i = 1; i < n; ++i) {
-    const int* s = stats.ptr<int>(i);
-    const cv::Rect box(s[cv::CC_STAT_LEFT], s[cv::CC_STAT_TOP], s[cv::CC_STAT_WIDTH],
-                       s[cv::CC_STAT_HEIGHT]);
-    if (box.height <= 3 * kEnd) continue;
-    TrimEnd(labels, i, box, true, mask);
-    TrimEnd(labels, i, box, false, mask);
+  const Components gutters = FindComponents(mask, Connectivity::kSides);
+  for (const Component& gutter : gutters.items) {
+    if (gutter.height <= 3 * kEnd) continue;
+    std::vector<int> widths(static_cast<size_t>(gutter.height), 0);
+    for (const Run& run : gutters.RunsOf(gutter)) widths[run.y - gutter.y] += run.x1 - run.x0;
+    const int top = gutter.y + RowsToTrim(widths);
+    std::reverse(widths.begin(), widths.end());
+    const int bottom = gutter.y + gutter.height - RowsToTrim(widths);
+    for (const Run& run : gutters.RunsOf(gutter)) {
+      if (run.y >= top && run.y < bottom) continue;
+      mask.row(run.y).colRange(run.x0, run.x1).setTo(0);
+    }
   }
 }
 

@@ -24,13 +24,14 @@ constexpr double kTallest = 14.0;
 class Sorter {
  public:
   Sorter(const Components& components, double xh, double skew_degrees)
-      : items_(components.items),
-        labels_(components.labels),
+      : components_(components),
+        items_(components.items),
+        page_(components.size),
         xh_(xh),
         gone_(components.items.size(), 0) {
     // Turning the page has moved its edges inwards.
     edge_ = 2 + std::abs(std::tan(skew_degrees * std::numbers::pi / 180)) *
-                    std::max(labels_.cols, labels_.rows) / 2;
+                    std::max(page_.width, page_.height) / 2;
   }
 
   Letters Sort() {
@@ -53,16 +54,14 @@ class Sorter {
   // Drops pictures and what lies more than half inside them. By their ink, never by their boxes: a
   // black border joined to a photo has the page's text in its box.
   void DropPictures() {
-    std::vector<uint8_t> is_picture(items_.size() + 1, 0);  // by label
-    bool any = false;
+    std::vector<const Component*> pictures;
     for (size_t i = 0; i < items_.size(); ++i) {
       if (!IsPicture(items_[i])) continue;
-      any = true;
       gone_[i] = 1;
-      is_picture[items_[i].label] = 1;
+      pictures.push_back(&items_[i]);
     }
-    if (!any) return;
-    const cv::Mat cover = PictureCover(is_picture);
+    if (pictures.empty()) return;
+    const cv::Mat cover = PictureCover(pictures);
     for (size_t i = 0; i < items_.size(); ++i) {
       const Component& c = items_[i];
       const int right = c.x + c.width, bottom = c.y + c.height;
@@ -73,17 +72,13 @@ class Sorter {
   }
 
   // Integral image of the mask of the pictures.
-  cv::Mat PictureCover(const std::vector<uint8_t>& is_picture) const {
-    cv::Mat mask(labels_.size(), CV_8U);
-    for (int y = 0; y < mask.rows; ++y) {
-      const int* label = labels_.ptr<int>(y);
-      uint8_t* out = mask.ptr<uint8_t>(y);
-      for (int x = 0; x < mask.cols; ++x) out[x] = is_picture[label[x]];
-    }
-    for (const Component& c : items_) {
-      if (is_picture[c.label] &&
-          c.area > kSolidPictureFill * c.width * static_cast<double>(c.height)) {
-        mask(cv::Rect(c.x, c.y, c.width, c.height)).setTo(1);
+  cv::Mat PictureCover(const std::vector<const Component*>& pictures) const {
+    cv::Mat mask = cv::Mat::zeros(page_, CV_8U);
+    for (const Component* c : pictures) {
+      if (c->area > kSolidPictureFill * c->rect().area()) {
+        mask(c->rect()).setTo(1);
+      } else {
+        components_.Paint(*c, 1, mask);
       }
     }
     const int closing = static_cast<int>(kPictureClosing * xh_) | 1;
@@ -95,8 +90,8 @@ class Sorter {
 
   bool AtLeft(const Component& c) const { return c.x <= edge_; }
   bool AtTop(const Component& c) const { return c.y <= edge_; }
-  bool AtRight(const Component& c) const { return c.x + c.width >= labels_.cols - edge_; }
-  bool AtBottom(const Component& c) const { return c.y + c.height >= labels_.rows - edge_; }
+  bool AtRight(const Component& c) const { return c.x + c.width >= page_.width - edge_; }
+  bool AtBottom(const Component& c) const { return c.y + c.height >= page_.height - edge_; }
 
   bool IsBorder(const Component& c) const {
     const bool at_edge = AtLeft(c) || AtTop(c) || AtRight(c) || AtBottom(c);
@@ -141,8 +136,9 @@ class Sorter {
     }
   }
 
+  const Components& components_;
   const std::vector<Component>& items_;
-  const cv::Mat& labels_;
+  cv::Size page_;
   double xh_;
   double edge_;  // pixels within which a component touches the page's edge
   std::vector<uint8_t> gone_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "stages/layout/classical/binarise.h"
+#include "stages/layout/classical/cells.h"
 #include "stages/layout/classical/charts.h"
 #include "stages/layout/classical/check_boxes.h"
 #include "stages/layout/classical/faint_marks.h"
@@ -182,9 +183,10 @@ PageLines FindLines(WorkingPage& page) {
   page.components = FindComponents(page.ink);
   Letters letters = FindLetters(page.components, xh, found.skew_degrees);
   const cv::Size size = page.ink.size();
-  const std::vector<Box> photographs = FindPhotographs(page.grey, xh);
+  const cv::Mat cells = CellMeans(page.grey, xh);
+  const std::vector<Box> photographs = FindPhotographs(page.grey, cells, xh);
   Letters pictured = TakeLettersIn(photographs, letters);
-  std::vector<FoundCheckBox> check_boxes = FindCheckBoxes(page.components, xh);
+  std::vector<FoundCheckBox> check_boxes = FindCheckBoxes(page.ink, page.components, xh);
   TakeCheckBoxes(xh, check_boxes, letters);
 
   std::vector<Box> print = letters.core;
@@ -195,7 +197,7 @@ PageLines FindLines(WorkingPage& page) {
   std::vector<Ruling> none;
   for (Phrase& line : LinesOf(pictured, gutters, xh, none)) lines.push_back(std::move(line));
   lines = DropFalseLines(lines, {size, xh, found.skew_degrees});
-  Pictures pictures = FindPictures(page.grey, page.ink, {lines, photographs}, xh);
+  Pictures pictures = FindPictures(cells, page.ink, {lines, photographs}, xh);
   lines = DropTexture(pictures, lines);
   CompleteCharts(rulings, xh, pictures.boxes, lines);
 

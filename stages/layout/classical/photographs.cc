@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <opencv2/imgproc.hpp>
 
+#include "stages/layout/classical/cells.h"
+#include "stages/layout/components.h"
+
 namespace platen::layout {
 namespace {
 
@@ -21,8 +24,6 @@ constexpr double kDark = 0.5;
 // At its edges: darker than this share of the paper's tone, over this share of their length.
 constexpr double kEdgeTone = 0.94;
 constexpr float kEdgeShare = 0.85f;
-
-cv::Mat Square(int side) { return {side, side, CV_8U, cv::Scalar(1)}; }
 
 // The tone of the paper around each cell.
 cv::Mat PaperOf(const cv::Mat& ground) {
@@ -69,31 +70,25 @@ cv::Rect Tightened(const cv::Mat& grey, cv::Rect box, double paper, double cell)
 
 }  // namespace
 
-std::vector<Box> FindPhotographs(const cv::Mat& grey, double letter_height) {
-  const cv::Size grid(std::max(1, static_cast<int>(grey.cols / letter_height)),
-                      std::max(1, static_cast<int>(grey.rows / letter_height)));
-  cv::Mat cells;
-  cv::resize(grey, cells, grid, 0, 0, cv::INTER_AREA);
+std::vector<Box> FindPhotographs(const cv::Mat& grey, const cv::Mat& cells, double letter_height) {
+  const cv::Size grid = cells.size();
   cv::Mat ground, share;
   cv::morphologyEx(cells, ground, cv::MORPH_CLOSE, Square(kPrintReach));
   const cv::Mat paper = PaperOf(ground);
   cv::divide(ground, paper, share, 1.0, CV_32F);
   cv::Mat toned = (share < kTone) & 1;
   cv::morphologyEx(toned, toned, cv::MORPH_OPEN, Square(kLeastSide / 2));
-  cv::Mat labels, stats, centres;
-  const int n = cv::connectedComponentsWithStats(toned, labels, stats, centres, 4, CV_32S);
+  const Components areas = FindComponents(toned, Connectivity::kSides);
   const double across = static_cast<double>(grey.cols) / grid.width;
   const double down = static_cast<double>(grey.rows) / grid.height;
   std::vector<Box> photographs;
-  for (int i = 1; i < n; ++i) {
-    const int* s = stats.ptr<int>(i);
-    const cv::Rect box(s[cv::CC_STAT_LEFT], s[cv::CC_STAT_TOP], s[cv::CC_STAT_WIDTH],
-                       s[cv::CC_STAT_HEIGHT]);
+  for (const Component& area : areas.items) {
+    const cv::Rect box = area.rect();
     if (box.width < kLeastSide || box.height < kLeastSide) continue;
     if (box.x == 0 || box.y == 0 || box.br().x == grid.width || box.br().y == grid.height) continue;
-    if (s[cv::CC_STAT_AREA] < kRectangle * box.area()) continue;
+    if (area.area < kRectangle * box.area()) continue;
     const double white = cv::mean(paper(box))[0];
-    if (!IsShown(ground(box), white, labels(box) == i)) continue;
+    if (!IsShown(ground(box), white, areas.Mask(area))) continue;
     const cv::Point first(static_cast<int>(box.x * across), static_cast<int>(box.y * down));
     const cv::Point end(static_cast<int>(box.br().x * across), static_cast<int>(box.br().y * down));
     const cv::Rect r = Tightened(grey, cv::Rect(first, end), white, letter_height);

@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <opencv2/imgproc.hpp>
 
+#include "stages/layout/classical/cells.h"
+#include "stages/layout/components.h"
+
 namespace platen::layout {
 namespace {
 
@@ -28,8 +31,6 @@ constexpr int kLeastSide = 7;
 constexpr double kRectangle = 0.45;  // a picture that fills so much of its box has its shape
 constexpr int kRim = 3;              // around a photograph: blurred, framed, shadowed
 constexpr int kHoles = 5;            // lighter places up to this size belong to the picture
-
-cv::Mat Square(int side) { return {side, side, CV_8U, cv::Scalar(1)}; }
 
 // The largest share of the values that two windows of width `reach` hold.
 double ShareOfTwoHeights(std::vector<double> values, double reach) {
@@ -120,17 +121,14 @@ void JoinOverlapping(std::vector<Box>& boxes) {
 void KeepLargeAreas(cv::Mat& mask, Pictures& pictures) {
   cv::morphologyEx(mask, mask, cv::MORPH_OPEN, Square(kLeastSide / 2));
   cv::morphologyEx(mask, mask, cv::MORPH_CLOSE, Square(kHoles));
-  cv::Mat labels, stats, centres;
-  const int n = cv::connectedComponentsWithStats(mask, labels, stats, centres, 8, CV_32S);
-  for (int i = 1; i < n; ++i) {
-    const int* s = stats.ptr<int>(i);
-    const cv::Rect box(s[cv::CC_STAT_LEFT], s[cv::CC_STAT_TOP], s[cv::CC_STAT_WIDTH],
-                       s[cv::CC_STAT_HEIGHT]);
+  const Components areas = FindComponents(mask);
+  for (const Component& area : areas.items) {
+    const cv::Rect box = area.rect();
     if (box.width < kLeastSide || box.height < kLeastSide) {
-      mask(box).setTo(0, labels(box) == i);
+      areas.Paint(area, 0, mask);
       continue;
     }
-    if (s[cv::CC_STAT_AREA] > kRectangle * box.area()) mask(box).setTo(1);
+    if (area.area > kRectangle * box.area()) mask(box).setTo(1);
     const double cell = pictures.cell;
     pictures.boxes.push_back({box.x * cell, box.y * cell, box.br().x * cell, box.br().y * cell});
   }
@@ -170,18 +168,15 @@ double Pictures::Cover(const Box& box) const {
   return covered.empty() ? 0 : cv::mean(cells(covered))[0];
 }
 
-Pictures FindPictures(const cv::Mat& grey, const cv::Mat& ink, const FoundParts& found,
+Pictures FindPictures(const cv::Mat& cells, const cv::Mat& ink, const FoundParts& found,
                       double letter_height) {
   Pictures pictures;
   pictures.cell = letter_height;
-  const cv::Size grid(std::max(1, static_cast<int>(ink.cols / letter_height)),
-                      std::max(1, static_cast<int>(ink.rows / letter_height)));
-  cv::Mat grey_cells, ink_cells, ink_share;
-  cv::resize(grey, grey_cells, grid, 0, 0, cv::INTER_AREA);
-  cv::resize(ink * 255, ink_cells, grid, 0, 0, cv::INTER_AREA);
-  ink_cells.convertTo(ink_share, CV_32F, 1 / 255.0);
+  const cv::Size grid = cells.size();
+  cv::Mat ink_share;
+  CellMeans(ink * 255, letter_height).convertTo(ink_share, CV_32F, 1 / 255.0);
 
-  cv::Mat mask = (ContinuousTone(grey_cells) | Drawing(ink_share, found.lines, letter_height)) & 1;
+  cv::Mat mask = (ContinuousTone(cells) | Drawing(ink_share, found.lines, letter_height)) & 1;
   // Photographs are known by their outline; what is found beside one is no part of it.
   for (const Box& box : found.photographs) {
     cv::Rect around = CellsOf(box, pictures.cell, grid);

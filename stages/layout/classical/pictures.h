@@ -30,8 +30,8 @@ struct FoundParts {
 };
 
 // The photographs, areas of continuous tone, and areas whose ink is mostly not that of regular
-// lines. `grey` and `ink` (1 is ink) of a straight page.
-Pictures FindPictures(const cv::Mat& grey, const cv::Mat& ink, const FoundParts& found,
+// lines. `ink` (1 is ink) of a straight page, `cells`: CellMeans of its tones.
+Pictures FindPictures(const cv::Mat& cells, const cv::Mat& ink, const FoundParts& found,
                       double letter_height);
 
 // Leaves out lines that are a picture's texture.
