@@ -10,6 +10,10 @@
 namespace platen::layout {
 namespace {
 
+constexpr double kRound = 1.5;     // the longer side of a disc by its shorter
+constexpr double kDiscFill = 0.5;  // of its box: a disc of 5 pixels may be drawn as a diamond
+constexpr double kMiddle = 0.75;   // of its width, on its middle row: s and z are narrower there
+
 // The first column from `x` on whose pixel is ink (or paper, if not `ink`); `cols` if none is.
 int NextColumn(const uint8_t* row, int x, int cols, bool ink) {
   while (!ink && x < cols && row[x] != 0) ++x;
@@ -79,6 +83,14 @@ std::vector<Run> Gathered(const std::vector<Run>& runs, const std::vector<int>& 
   return gathered;
 }
 
+bool IsDisc(const Component& c, const std::vector<Run>& runs) {
+  const int longer = std::max(c.width, c.height), shorter = std::min(c.width, c.height);
+  if (c.num_runs != c.height || longer > kRound * shorter + 1) return false;
+  if (c.area < kDiscFill * c.rect().area()) return false;
+  const Run& middle = runs[c.first_run + c.height / 2];
+  return middle.x1 - middle.x0 >= kMiddle * c.width;
+}
+
 }  // namespace
 
 Components FindComponents(const cv::Mat& ink, Connectivity connectivity) {
@@ -98,6 +110,7 @@ Components FindComponents(const cv::Mat& ink, Connectivity connectivity) {
     Extend(runs[i], found.items[component_of[i]]);
   }
   found.runs = Gathered(runs, component_of, found.items);
+  for (Component& c : found.items) c.disc = IsDisc(c, found.runs);
   std::sort(found.items.begin(), found.items.end(), [](const Component& a, const Component& b) {
     return std::tie(a.x, a.y, a.width, a.height, a.area, a.first_run) <
            std::tie(b.x, b.y, b.width, b.height, b.area, b.first_run);

@@ -17,6 +17,8 @@ struct Run {
 struct Component {
   int x = 0, y = 0, width = 0, height = 0;
   int area = 0;  // pixels of ink
+  // About as wide as high, widest in its middle, without holes: a point or a speck.
+  bool disc = false;
   // Its share of Components::runs.
   int first_run = 0, num_runs = 0;
 

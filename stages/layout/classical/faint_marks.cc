@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <opencv2/imgproc.hpp>
 #include <span>
 
 namespace platen::layout {
@@ -15,8 +16,12 @@ constexpr double kMostInk = 0.25;  // share of its bounds: it is made of strokes
 constexpr double kLowestLetter = 0.62, kHighestLetter = 2.9;
 constexpr int kLighter = 45;  // grey levels, medians of the mark and of letters
 constexpr double kMargin = 0.5;
-// Share of the bounds that is as dark as letters: a mark on white paper stays, it can be read.
+// Share of the bounds that is as dark as letters: a mark on white paper can be read, unless it
+// stands aslant.
 constexpr double kLeastPrint = 0.02;
+constexpr int kPalest = 209;  // grey levels, paper is 255: marks are no lighter
+// The bounds of what stands aslant by 4 degrees are this much larger than it.
+constexpr double kAslant = 1.15;
 
 class Tones {
  public:
@@ -52,36 +57,52 @@ bool IsMark(const Component& c, double xh) {
          c.height < kMostHeight * xh && c.area < kMostInk * c.width * static_cast<double>(c.height);
 }
 
-}  // namespace
-
-bool MayHaveFaintMarks(const std::vector<Component>& components, double letter_height) {
-  return std::any_of(components.begin(), components.end(),
-                     [&](const Component& c) { return IsMark(c, letter_height); });
+// Whether the outline of a mark stands aslant: lines of print cannot.
+bool IsAslant(std::span<const Run> mark, const Component& c) {
+  std::vector<cv::Point> outline;
+  for (const Run& run : mark) {
+    outline.emplace_back(run.x0, run.y);
+    outline.emplace_back(run.x1 - 1, run.y);
+  }
+  const cv::RotatedRect tight = cv::minAreaRect(outline);
+  return c.rect().area() > kAslant * std::max(1.0f, tight.size.area());
 }
 
-void RemoveFaintMarks(const cv::Mat& flat, const Components& components, double letter_height,
-                      cv::Mat& ink) {
+cv::Rect BoundsOf(const Component& mark, int margin, cv::Size page) {
+  const cv::Rect bounds = mark.rect() + cv::Size(2 * margin, 2 * margin);
+  return (bounds - cv::Point(margin, margin)) & cv::Rect({0, 0}, page);
+}
+
+}  // namespace
+
+std::vector<Box> RemoveFaintMarks(const cv::Mat& flat, double letter_height, cv::Mat& ink) {
   const double xh = letter_height;
+  const Components components = FindComponents(flat <= kPalest);
+  if (std::none_of(components.items.begin(), components.items.end(),
+                   [&](const Component& c) { return IsMark(c, xh); })) {
+    return {};
+  }
   Tones letters;
   for (const Component& c : components.items) {
     if (IsLetter(c, xh)) letters.Add(flat, components.RunsOf(c));
   }
   const int print_tone = letters.Median();
-  const int margin = static_cast<int>(kMargin * xh);
+  std::vector<Box> unreadable;
   for (const Component& mark : components.items) {
     if (!IsMark(mark, xh)) continue;
     Tones tones;
     tones.Add(flat, components.RunsOf(mark));
     const int mark_tone = tones.Median();
     if (mark_tone < print_tone + kLighter) continue;
-    const int darkest = (mark_tone + print_tone) / 2;
-    const cv::Rect bounds = cv::Rect(mark.x - margin, mark.y - margin, mark.width + 2 * margin,
-                                     mark.height + 2 * margin) &
-                            cv::Rect({0, 0}, ink.size());
-    const cv::Mat light = flat(bounds) > darkest;
+    const cv::Rect bounds = BoundsOf(mark, static_cast<int>(kMargin * xh), ink.size());
+    const cv::Mat light = flat(bounds) > (mark_tone + print_tone) / 2;
     const int print = bounds.area() - cv::countNonZero(light);
-    if (print > kLeastPrint * bounds.area()) ink(bounds).setTo(0, light);
+    const bool over_print = print > kLeastPrint * bounds.area();
+    if (!over_print && !IsAslant(components.RunsOf(mark), mark)) continue;
+    ink(bounds).setTo(0, light);
+    if (!over_print) unreadable.push_back(mark.box());
   }
+  return unreadable;
 }
 
 }  // namespace platen::layout

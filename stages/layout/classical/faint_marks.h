@@ -8,13 +8,10 @@
 
 namespace platen::layout {
 
-// Whether the shape of a component is that of a mark.
-bool MayHaveFaintMarks(const std::vector<Component>& components, double letter_height);
-
 // Takes marks whose strokes hang together over several letters out of `ink`, so that the print
 // under them can be told: within their bounds only what is nearly as dark as the page's letters
-// stays. A mark on white paper is left. `flat`: 8-bit, paper is white. `components`: of `ink`.
-void RemoveFaintMarks(const cv::Mat& flat, const Components& components, double letter_height,
-                      cv::Mat& ink);
+// stays. A mark on white paper is left to be read, unless it stands aslant: that one goes too, and
+// its box is returned. `flat`: 8-bit, paper is white.
+std::vector<Box> RemoveFaintMarks(const cv::Mat& flat, double letter_height, cv::Mat& ink);
 
 }  // namespace platen::layout

@@ -74,18 +74,19 @@ cv::Mat Bar(int rows, int cols) { return {rows, cols, CV_8U, cv::Scalar(1)}; }
 
 }  // namespace
 
-Gutters::Gutters(const std::vector<Box>& core, cv::Size page, double letter_height)
+Gutters::Gutters(const std::vector<Box>& core, const std::vector<Box>& stripes, cv::Size page,
+                 double letter_height)
     : cell_(letter_height / kCellsPerLetter) {
   const int rows = static_cast<int>(page.height / cell_) + 2;
   const int cols = static_cast<int>(page.width / cell_) + 2;
   cv::Mat text(rows, cols, CV_8U, cv::Scalar(0));
-  for (const Box& b : core) {
-    const cv::Range y(static_cast<int>(b.y0 / cell_),
-                      std::min(rows, static_cast<int>(std::ceil(b.y1 / cell_))));
-    const cv::Range x(static_cast<int>(b.x0 / cell_),
-                      std::min(cols, static_cast<int>(std::ceil(b.x1 / cell_))));
-    text(y, x).setTo(1);
-  }
+  const auto cells_of = [&](const Box& b) {
+    const cv::Point first(static_cast<int>(b.x0 / cell_), static_cast<int>(b.y0 / cell_));
+    const cv::Point end(static_cast<int>(std::ceil(b.x1 / cell_)),
+                        static_cast<int>(std::ceil(b.y1 / cell_)));
+    return cv::Rect(first, end) & cv::Rect(0, 0, cols, rows);
+  };
+  for (const Box& b : core) text(cells_of(b)).setTo(1);
   // White with text on both sides. Ragged ends of paragraphs, blank bands and address blocks have
   // text on one side only and are no gutters.
   cv::Mat flank, left, right;
@@ -93,7 +94,8 @@ Gutters::Gutters(const std::vector<Box>& core, cv::Size page, double letter_heig
                    cv::BORDER_CONSTANT, kPaper);
   cv::dilate(flank, left, Bar(1, kReach), cv::Point(kReach - 1, 0));
   cv::dilate(flank, right, Bar(1, kReach), cv::Point(0, 0));
-  const cv::Mat free = (text == 0) & left & right;
+  cv::Mat free = (text == 0) & left & right;
+  for (const Box& b : stripes) free(cells_of(b)).setTo(0);
   cv::Mat middling, narrow;
   cv::morphologyEx(free, mask_, cv::MORPH_OPEN, Bar(kWideHeight, kWideWidth), kCentered, 1,
                    cv::BORDER_CONSTANT, kPaper);

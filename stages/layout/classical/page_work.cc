@@ -19,6 +19,8 @@
 #include "stages/layout/classical/pictures.h"
 #include "stages/layout/classical/rulings.h"
 #include "stages/layout/classical/skew.h"
+#include "stages/layout/classical/specks.h"
+#include "stages/layout/classical/stripes.h"
 
 namespace platen::layout {
 namespace {
@@ -175,12 +177,10 @@ PageLines FindLines(WorkingPage& page) {
     return found;
   }
   found.to_straight = Straighten(found.skew_degrees, page);
-  if (MayHaveFaintMarks(page.components.items, xh)) {
-    const bool turned = std::abs(found.skew_degrees) >= kSmallestSkew;
-    RemoveFaintMarks(page.flat, turned ? FindComponents(page.ink) : page.components, xh, page.ink);
-  }
+  const std::vector<Box> marks = RemoveFaintMarks(page.flat, xh, page.ink);
   Rulings rulings = RemoveRulings(xh, page.ink);
   page.components = FindComponents(page.ink);
+  RemoveSpecks(xh, page.ink, page.components);
   Letters letters = FindLetters(page.components, xh, found.skew_degrees);
   const cv::Size size = page.ink.size();
   const cv::Mat cells = CellMeans(page.grey, xh);
@@ -191,7 +191,8 @@ PageLines FindLines(WorkingPage& page) {
 
   std::vector<Box> print = letters.core;
   print.insert(print.end(), photographs.begin(), photographs.end());
-  const Gutters gutters(print, size, xh);
+  const std::vector<Box> stripes = TakeStripes(letters.core, size.height, xh, rulings.down);
+  const Gutters gutters(print, stripes, size, xh);
   std::vector<Phrase> lines = LinesOf(letters, gutters, xh, rulings.down);
   MarkLines(check_boxes, xh, lines);
   std::vector<Ruling> none;
@@ -200,6 +201,7 @@ PageLines FindLines(WorkingPage& page) {
   Pictures pictures = FindPictures(cells, page.ink, {lines, photographs}, xh);
   lines = DropTexture(pictures, lines);
   CompleteCharts(rulings, xh, pictures.boxes, lines);
+  pictures.boxes.insert(pictures.boxes.end(), marks.begin(), marks.end());
 
   if (lines.size() > kMostLines) {
     found.noise = true;

@@ -74,22 +74,34 @@ TEST(Rulings, SlantedOnesAreRemovedToo) {
   EXPECT_LT(cv::countNonZero(ink), 60);
 }
 
-TEST(GuttersBetween, ColumnsButNotBetweenWords) {
+// `missing`: letters of each row, from the 20th on.
+std::vector<Box> TwoColumns(int missing) {
   std::vector<Box> letters;
   for (int row = 0; row < 20; ++row) {
     for (int i = 0; i < 40; ++i) {
-      if (i == 20 || i == 19) continue;  // 36 white pixels down the page
+      if (i >= 20 && i < 20 + missing) continue;  // white down the page
       if (i == 5 + row % 9) continue;    // word spaces
       const double x = 50 + 15 * i, y = 100 + 32 * row;
       letters.push_back({x, y, x + 9, y + 12});
     }
   }
-  const Gutters gutters(letters, cv::Size(800, 900), kXHeight);
+  return letters;
+}
+
+TEST(GuttersBetween, NoneLeadsAlongAStripe) {
+  const Box left = {335, 420, 344, 432}, right = {365, 420, 374, 432};
+  const std::vector<Box> letters = TwoColumns(1), stripes = {{353, 0, 356, 900}};
+  EXPECT_TRUE(Gutters(letters, {}, cv::Size(800, 900), kXHeight).Between(left, right));
+  EXPECT_FALSE(Gutters(letters, stripes, cv::Size(800, 900), kXHeight).Between(left, right));
+}
+
+TEST(GuttersBetween, ColumnsButNotBetweenWords) {
+  const Gutters gutters(TwoColumns(2), {}, cv::Size(800, 900), kXHeight);
   const auto between = [&](double left_end, double right_start) {
     return gutters.Between({left_end - 9, 420, left_end, 432},
                            {right_start, 420, right_start + 9, 432});
   };
-  EXPECT_TRUE(between(50 + 15 * 18 + 9, 50 + 15 * 21));
+  EXPECT_TRUE(between(50 + 15 * 19 + 9, 50 + 15 * 22));
   EXPECT_FALSE(between(50 + 15 * 5 + 9, 50 + 15 * 7));
 }
 
