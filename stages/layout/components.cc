@@ -10,9 +10,11 @@
 namespace platen::layout {
 namespace {
 
-constexpr double kRound = 1.5;     // the longer side of a disc by its shorter
-constexpr double kDiscFill = 0.5;  // of its box: a disc of 5 pixels may be drawn as a diamond
-constexpr double kMiddle = 0.75;   // of its width, on its middle row: s and z are narrower there
+constexpr double kRound = 1.5;       // the longer side of a disc by its shorter
+constexpr double kDiscFill = 0.5;    // of its box: a disc of 5 pixels may be drawn as a diamond
+constexpr double kSquareFill = 0.9;  // corners are filled: a square, unless it is a mere point
+constexpr int kPoint = 4;            // pixels
+constexpr double kMiddle = 0.75;     // of its width, on its middle row: s and z are narrower there
 
 // The first column from `x` on whose pixel is ink (or paper, if not `ink`); `cols` if none is.
 int NextColumn(const uint8_t* row, int x, int cols, bool ink) {
@@ -86,7 +88,8 @@ std::vector<Run> Gathered(const std::vector<Run>& runs, const std::vector<int>& 
 bool IsDisc(const Component& c, const std::vector<Run>& runs) {
   const int longer = std::max(c.width, c.height), shorter = std::min(c.width, c.height);
   if (c.num_runs != c.height || longer > kRound * shorter + 1) return false;
-  if (c.area < kDiscFill * c.rect().area()) return false;
+  const double fill = static_cast<double>(c.area) / c.rect().area();
+  if (fill < kDiscFill || (fill > kSquareFill && longer > kPoint)) return false;
   const Run& middle = runs[c.first_run + c.height / 2];
   return middle.x1 - middle.x0 >= kMiddle * c.width;
 }

@@ -8,7 +8,7 @@ from typing import Callable
 import pictures
 import tables
 from blocks import body, caption, faces, heading
-from page import pages
+from page import meet, pages
 
 A4 = (210, 297)
 
@@ -260,15 +260,21 @@ def running_heads(page, words, files, rng):
             page.text(f"- {number} -", 105 * mm, 287 * mm, f.regular, "page_number", "center")
 
 
+READABLE_SLANT = 3  # degrees: the words of a straighter stamp on white paper belong to the page's text
+
+
 def stamps(page, words, files, rng):
     pages.letter(page, words, files, False)
     mm = page.mm
     for _ in range(rng.randint(1, 2)):
-        mark = pictures.stamp(rng, rng.uniform(40, 60) * mm, rng.uniform(16, 24) * mm,
-                              rng.choice(["RECEIVED", "PAID", "COPY"]) + f" {words.date()}",
-                              faces(page, files, 12).bold)
+        width, height, font = rng.uniform(40, 60) * mm, rng.uniform(16, 24) * mm, faces(page, files, 12).bold
+        text = rng.choice(["RECEIVED", "PAID", "COPY"]) + f" {words.date()}"
+        mark, slant = pictures.stamp(rng, width, height, text, font)
         x, y = rng.uniform(20, 120) * mm, rng.uniform(90, 220) * mm
         page.image.paste(rng.randint(60, 110), (round(x), round(y)), mark)
+        box = [x, y, x + mark.width, y + mark.height]
+        if abs(slant) <= READABLE_SLANT and not any(meet(box, line["box"]) for line in page.lines):
+            page.stamped(text, box, font)
 
 
 def engraving(page, words, files, rng):

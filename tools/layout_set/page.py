@@ -41,6 +41,22 @@ class LayoutPage(pages.Page):
         self.image.paste(image, (x, y))
         self.add_region(kind, [x, y, x + image.width, y + image.height])
 
+    def stamped(self, words, box, font):
+        """A line of words in the middle of `box`, which is drawn already; after what begins above it."""
+        bounds = self.draw.textbbox(((box[0] + box[2]) / 2, (box[1] + box[3]) / 2), words, font=font, anchor="mm")
+        place = next((i for i, line in enumerate(self.lines) if line["box"][1] > bounds[1]
+                      and (i == 0 or line["block"] != self.lines[i - 1]["block"])), len(self.lines))
+        self.new_block()
+        self.new_row()
+        line = {"text": words, "box": list(bounds), "baseline": bounds[3], "block": self.block, "row": self.row,
+                "role": "text", "words": [], "x_height": -font.getbbox("x", anchor="ls")[1]}
+        left = bounds[0]
+        for word in words.split(" "):
+            right = left + font.getlength(word)
+            line["words"].append({"text": word, "box": [left, bounds[1], right, bounds[3]]})
+            left = right + font.getlength(" ")
+        self.lines.insert(place, line)
+
     @contextlib.contextmanager
     def dark(self, box, ground=0, ink=255):
         """Light text on a dark rectangle."""
@@ -48,6 +64,11 @@ class LayoutPage(pages.Page):
         before, self.ink = self.ink, ink
         yield
         self.ink = before
+
+
+def meet(a, b):
+    """Whether two boxes have a place in common."""
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
 def around(boxes):

@@ -82,12 +82,13 @@ def chart(rng, width, height, font):
 
 
 def stamp(rng, width, height, words, font):
-    """A rubber stamp, light enough that print under it can be read: an image and its mask."""
+    """A rubber stamp, light enough that print under it can be read: its mask and its slant in degrees."""
     size = (round(width), round(height))
     mask = Image.new("L", size, 0)
     draw = ImageDraw.Draw(mask)
     draw.rounded_rectangle([2, 2, size[0] - 3, size[1] - 3], radius=size[1] // 6, outline=255,
                            width=max(2, size[1] // 24))
     draw.text((size[0] / 2, size[1] / 2), words, font=font, fill=255, anchor="mm")
-    mask = mask.rotate(rng.uniform(-14, 14), expand=True, resample=Image.BICUBIC)
-    return mask.point(lambda v: v * rng.randint(110, 150) // 255)
+    slant = rng.uniform(-14, 14)
+    mask = mask.rotate(slant, expand=True, resample=Image.BICUBIC)
+    return mask.point(lambda v: v * rng.randint(110, 150) // 255), slant

@@ -7,7 +7,7 @@ namespace platen::layout {
 namespace {
 
 // In letter heights.
-constexpr double kLowest = 0.9, kHighest = 2.8;
+constexpr double kLowest = 0.9, kHighest = 3.6;
 constexpr double kReach = 4.0;  // white between a box and its line; on its left there is more
 // Shares of its side.
 constexpr double kSquare = 0.15;  // its sides differ by no more
@@ -84,6 +84,7 @@ void TakeCheckBoxes(double letter_height, std::vector<FoundCheckBox>& boxes, Let
   for (const FoundCheckBox& found : boxes) {
     const auto inside = [&](const Box& b) { return IsWithin(b, found.box); };
     std::erase_if(letters.core, inside);
+    std::erase_if(letters.tall, inside);
     std::erase_if(letters.small, inside);
   }
 }

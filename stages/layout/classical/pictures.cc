@@ -27,6 +27,7 @@ constexpr int kWindow = 13;          // ink is weighed in windows of this side
 constexpr double kLeastInk = 0.035;  // of a window's pixels that are ink of no line
 constexpr double kToneReach = 5;     // print leaves paper to be seen within this
 constexpr double kTone = 0.75;       // of the paper's white: darker is continuous tone
+constexpr double kToned = 0.5;       // of a picture's box: it is a photograph, not a drawing
 constexpr int kLeastSide = 7;
 constexpr double kRectangle = 0.45;  // a picture that fills so much of its box has its shape
 constexpr int kRim = 3;              // around a photograph: blurred, framed, shadowed
@@ -117,8 +118,9 @@ void JoinOverlapping(std::vector<Box>& boxes) {
   }
 }
 
-// Clears the mask but for areas that are large enough, and notes their boxes.
-void KeepLargeAreas(cv::Mat& mask, Pictures& pictures) {
+// Clears the mask but for areas that are large enough, and notes their boxes. `tone`: 255 where
+// there is continuous tone.
+void KeepLargeAreas(const cv::Mat& tone, cv::Mat& mask, Pictures& pictures) {
   cv::morphologyEx(mask, mask, cv::MORPH_OPEN, Square(kLeastSide / 2));
   cv::morphologyEx(mask, mask, cv::MORPH_CLOSE, Square(kHoles));
   const Components areas = FindComponents(mask);
@@ -131,7 +133,17 @@ void KeepLargeAreas(cv::Mat& mask, Pictures& pictures) {
     if (area.area > kRectangle * box.area()) mask(box).setTo(1);
     const double cell = pictures.cell;
     pictures.boxes.push_back({box.x * cell, box.y * cell, box.br().x * cell, box.br().y * cell});
+    if (cv::mean(tone(box))[0] > kToned * 255) pictures.toned.push_back(pictures.boxes.back());
   }
+}
+
+// Strokes drawn in a diagram may be its labels; what looks like a few letters in or across the edge
+// of a photograph is none.
+bool IsTexture(const Pictures& pictures, const Phrase& line) {
+  if (line.letters.size() >= kFewestLetters) return false;
+  return std::any_of(pictures.toned.begin(), pictures.toned.end(), [&](const Box& b) {
+    return OverlapX(line.box, b) > 0 && OverlapY(line.box, b) > 0;
+  });
 }
 
 }  // namespace
@@ -176,7 +188,8 @@ Pictures FindPictures(const cv::Mat& cells, const cv::Mat& ink, const FoundParts
   cv::Mat ink_share;
   CellMeans(ink * 255, letter_height).convertTo(ink_share, CV_32F, 1 / 255.0);
 
-  cv::Mat mask = (ContinuousTone(cells) | Drawing(ink_share, found.lines, letter_height)) & 1;
+  const cv::Mat tone = ContinuousTone(cells);
+  cv::Mat mask = (tone | Drawing(ink_share, found.lines, letter_height)) & 1;
   // Photographs are known by their outline; what is found beside one is no part of it.
   for (const Box& box : found.photographs) {
     cv::Rect around = CellsOf(box, pictures.cell, grid);
@@ -184,7 +197,8 @@ Pictures FindPictures(const cv::Mat& cells, const cv::Mat& ink, const FoundParts
     around += cv::Size(2 * kRim, 2 * kRim);
     mask(around & cv::Rect({0, 0}, grid)).setTo(0);
   }
-  KeepLargeAreas(mask, pictures);
+  KeepLargeAreas(tone, mask, pictures);
+  pictures.toned.insert(pictures.toned.end(), found.photographs.begin(), found.photographs.end());
   for (const Box& box : found.photographs) {
     mask(CellsOf(box, pictures.cell, grid)).setTo(1);
     pictures.boxes.push_back(box);
@@ -200,6 +214,7 @@ std::vector<Phrase> DropTexture(const Pictures& pictures, const std::vector<Phra
   for (const Phrase& line : lines) {
     const bool print =
         line.letters.size() >= kLettersInPicture && Regularity(line) >= kRegularInPicture;
+    if (IsTexture(pictures, line)) continue;
     if (print || pictures.Cover(line.box) < kInside) kept.push_back(line);
   }
   return kept;

@@ -18,6 +18,7 @@ struct Pictures {
   cv::Mat cells;           // 8-bit, 1 where a picture is
   double cell = 1;         // pixels
   std::vector<Box> boxes;  // around each of them, in pixels
+  std::vector<Box> toned;  // around those that are tone, not strokes
 
   // The share of a box that lies in pictures.
   double Cover(const Box& box) const;

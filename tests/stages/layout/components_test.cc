@@ -85,6 +85,19 @@ TEST(Components, AMaskIsTouchedByTheInkNotByItsBox) {
   EXPECT_TRUE(found.Touches(found.items[0], mask));
 }
 
+TEST(Components, DiscsAreToldFromSquaresAndLetters) {
+  const auto is_disc = [](const std::vector<std::string>& rows) {
+    return FindComponents(Drawn(rows)).items.at(0).disc;
+  };
+  EXPECT_TRUE(is_disc({"..#..", ".###.", "#####", ".###.", "..#.."}));
+  EXPECT_TRUE(is_disc({".####.", "######", "######", "######", "######", ".####."}));
+  EXPECT_TRUE(is_disc({"##", "##"})) << "a point";
+  EXPECT_FALSE(is_disc({"######", "######", "######", "######", "######", "######"}));
+  EXPECT_FALSE(is_disc({".####.", "##..##", "##..##", "##..##", "##..##", ".####."})) << "an o";
+  EXPECT_FALSE(is_disc({"#####", "...##", "..##.", ".##..", "#####"})) << "a z";
+  EXPECT_FALSE(is_disc({"#######", "#######"})) << "a dash";
+}
+
 TEST(Components, AnEmptyPageHasNone) {
   EXPECT_TRUE(FindComponents(cv::Mat::zeros(3, 20, CV_8U)).items.empty());
   EXPECT_TRUE(FindComponents(cv::Mat()).items.empty());

@@ -188,12 +188,12 @@ TEST(Columns, TheDotOfAnIBelongsToItsOwnColumn) {
   }
 }
 
-// A square of 20 pixels whose lower left corner is (x, baseline).
-void AddCheckBox(DrawnPage& page, int x, int baseline, bool ticked) {
-  page.Fill(x, baseline - 20, x + 20, baseline);
-  page.Fill(x + 2, baseline - 18, x + 18, baseline - 2, 255);
-  for (int k = 3; ticked && k < 17; ++k) {
-    page.Fill(x + k, baseline - 20 + k, x + k + 2, baseline - 18 + k);
+// A square whose lower left corner is (x, baseline).
+void AddCheckBox(DrawnPage& page, int x, int baseline, bool ticked, int side = 20) {
+  page.Fill(x, baseline - side, x + side, baseline);
+  page.Fill(x + 2, baseline - side + 2, x + side - 2, baseline - 2, 255);
+  for (int k = 3; ticked && k < side - 3; ++k) {
+    page.Fill(x + k, baseline - side + k, x + k + 2, baseline - side + 2 + k);
     page.Fill(x + k, baseline - k, x + k + 2, baseline + 2 - k);
   }
 }
@@ -215,6 +215,17 @@ TEST(CheckBoxes, AreNotedAtTheirLinesAndNotRead) {
   }
   EXPECT_GT(lines[6].box.x0, 122);
   EXPECT_GT(lines[7].box.x0, 122);
+}
+
+TEST(CheckBoxes, MayBeThreeTimesAsHighAsSmallLetters) {
+  DrawnPage page(1000, 1400);
+  AddText(page, 100, 120, 800, 6);
+  AddCheckBox(page, 100, 430, true, 40);
+  AddText(page, 170, 420, 500, 1);
+  const std::vector<LayoutLine> lines = LinesOf(Detect(page));
+  ASSERT_EQ(lines.size(), 7u);
+  EXPECT_EQ(lines[6].check_box, CheckBox::kTicked);
+  EXPECT_GT(lines[6].box.x0, 142);
 }
 
 TEST(CheckBoxes, WithinALineStayThere) {

@@ -1,9 +1,11 @@
-// Specks and stripes. Letters are uprights of 4 x 14 pixels with a foot, a row every 34; xh = 14.
+// Specks, stripes and texture. Letters are uprights of 4 x 14 pixels with a foot, a row every 34;
+// xh = 14.
 #include <gtest/gtest.h>
 
 #include <opencv2/imgproc.hpp>
 
 #include "stages/layout/classical/letter_height.h"
+#include "stages/layout/classical/pictures.h"
 #include "stages/layout/classical/specks.h"
 #include "stages/layout/classical/stripes.h"
 
@@ -98,6 +100,25 @@ TEST(Stripes, BetweenColumnsStay) {
   std::vector<Ruling> verticals = {{308, 0, 400}};
   EXPECT_TRUE(TakeStripes(LettersOf(page), 400, kXHeight, verticals).empty());
   EXPECT_EQ(verticals.size(), 1u);
+}
+
+Phrase Row(double x, int letters) {
+  Phrase line;
+  for (int i = 0; i < letters; ++i) line.letters.push_back({x + 12 * i, 100, x + 12 * i + 9, 114});
+  line.box = Union(line.letters);
+  return line;
+}
+
+TEST(Texture, IsAFewLettersOnTheEdgeOfAPhotographNotOfADrawing) {
+  Pictures pictures;
+  pictures.toned = {{200, 50, 400, 300}};
+  const auto kept = [&](const Phrase& line) { return DropTexture(pictures, {line}).size() == 1; };
+  EXPECT_FALSE(kept(Row(180, 4)));
+  EXPECT_TRUE(kept(Row(140, 4))) << "beside it";
+  EXPECT_TRUE(kept(Row(180, 12))) << "a line that begins before it";
+  pictures.boxes = pictures.toned;
+  pictures.toned.clear();
+  EXPECT_TRUE(kept(Row(180, 4))) << "a label";
 }
 
 }  // namespace
