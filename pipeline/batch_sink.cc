@@ -67,10 +67,11 @@ PageResult PageOfFailure(const std::string& error) {
 
 }  // namespace
 
-BatchSink::BatchSink(SinkOptions options, Ledger& ledger, ProgressCounters& counters,
-                     Telemetry& telemetry, SinkObservers observers)
+BatchSink::BatchSink(SinkOptions options, Ledger& ledger, KeysInFlight& keys,
+                     ProgressCounters& counters, Telemetry& telemetry, SinkObservers observers)
     : options_(std::move(options)),
       ledger_(ledger),
+      keys_(keys),
       counters_(counters),
       telemetry_(telemetry),
       observers_(std::move(observers)),
@@ -114,9 +115,10 @@ void BatchSink::WritePictures(const BatchDocument& document, PageSlot& page) con
 
 void BatchSink::KeepPage(BatchDocument& document, const PageResult& page) {
   // In this order: after a kill between the two the page is read and recorded again. In the other
-  // it would be taken from its file, and the ledger would have no record of it.
-  ledger_.RecordPage(document.key, document.input, page);
-  document.finished_pages->Append(page);
+  // it would be taken from the store, and the ledger would have no record of it.
+  ledger_.RecordPage(document.known.key, document.input.shown_name(), page);
+  document.finished_pages->Append(
+      {ledger_.identity().of(document.known.content.kind).settings, document.num_pages}, page);
   CountPage(page);
   if (observers_.page) observers_.page(document.input, page, document.num_pages);
   if (!IsComplete(page)) AddFailure(document, page.page, FailureOf(page));
@@ -161,14 +163,20 @@ void BatchSink::FinishDocument(BatchDocument& document) {
   }
   counters_.Add(finished.failed > 0 ? &Progress::documents_failed : &Progress::documents_read, 1);
   if (observers_.document) observers_.document(finished);
+  if (document.finished_pages) {
+    document.finished_pages->Compact(ledger_.temporary());
+    document.finished_pages.reset();
+    keys_.Release(document.known.key);
+  }
 }
 
 // The outputs of an earlier run have pages that these would not have. (Not so if that run read
 // fewer pages of the same document, and they are all here.)
 bool BatchSink::WouldLosePages(const BatchDocument& document) const {
-  if (!ledger_.HoldsSuccess(document.key, document.input)) return false;
-  const DocumentRecord* record = ledger_.Find(document.key);
-  if (record == nullptr || !document.error.empty()) return true;
+  if (!ledger_.HoldsSuccess(document.input)) return false;
+  const DocumentRecord* record = ledger_.Find(document.input.output);
+  const bool same = record != nullptr && record->input.key == document.known.key;
+  if (!same || !document.error.empty()) return true;
   const std::vector<int> held = SelectPages(record->pages, record->of_pages);
   return !std::all_of(held.begin(), held.end(),
                       [&](int page) { return document.finished_pages->HasComplete(page); });
@@ -176,22 +184,30 @@ bool BatchSink::WouldLosePages(const BatchDocument& document) const {
 
 void BatchSink::WriteOutputs(BatchDocument& document, FinishedDocument& finished) {
   // Not there, or of no format that is read: there is nothing that outputs could be of.
-  if (!document.input.error.empty() || document.key.empty()) return;
+  if (!document.input.error.empty() || document.known.key.empty()) return;
   DocumentPages pages{
       static_cast<int>(finished.pages.size()), [&](int index) {
         return document.finished_pages->Read(finished.pages[static_cast<size_t>(index)]);
       }};
   if (!document.error.empty()) pages = {1, [&](int) { return PageOfFailure(document.error); }};
+  const DocumentInfo info = {DisplayName(document.input.output),
+                             ledger_.identity().of(document.known.content.kind).settings,
+                             document.known.content.sha256};
   finished.outputs =
-      WriteDocument(ledger_.root(), document.input.output, ledger_.identity().formats,
-                    {DisplayName(document.input.output), options_.settings}, pages,
+      WriteDocument(ledger_.root(), document.input.output, ledger_.identity().formats, info, pages,
                     ledger_.temporary(), options_.render);
-  ledger_.RecordDocument(document.key, document.input, finished.pages, document.num_pages,
-                         finished.failed, finished.outputs);
-  // Failed pages are tried again by the next run, and the others taken from here; so are these
-  // pages when a later run chooses others.
-  const bool whole = static_cast<int>(finished.pages.size()) == document.num_pages;
-  if (finished.failed == 0 && whole) document.finished_pages->Remove();
+  DocumentRecord record;
+  record.input = document.known;
+  record.name = document.input.shown_name();
+  record.source = document.input.path;
+  record.output = document.input.output;
+  record.of_pages = document.num_pages;
+  record.failed = finished.failed;
+  record.rendering = ledger_.identity().rendering;
+  for (size_t i = 0; i < finished.outputs.size(); ++i) {
+    record.output_bytes[ledger_.identity().formats[i]] = finished.outputs[i].bytes;
+  }
+  ledger_.RecordDocument(std::move(record), finished.pages);
 }
 
 void BatchSink::AddFailure(const BatchDocument& document, int page, const std::string& error) {

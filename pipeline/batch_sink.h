@@ -36,14 +36,13 @@ struct SinkObservers {
 struct SinkOptions {
   RenderOptions render;
   std::string images;  // folder of pictures, below the output folder; empty: none are written
-  std::vector<DocumentSetting> settings;  // shown in the outputs
 };
 
 // For the pages of a BatchSource.
 class BatchSink : public PageSink {
  public:
-  BatchSink(SinkOptions options, Ledger& ledger, ProgressCounters& counters, Telemetry& telemetry,
-            SinkObservers observers);
+  BatchSink(SinkOptions options, Ledger& ledger, KeysInFlight& keys, ProgressCounters& counters,
+            Telemetry& telemetry, SinkObservers observers);
 
   // Keeps the slot's result; with the last page of a document writes its outputs. A failure never
   // takes the place of an earlier success: outputs of an earlier run that are complete stay, if
@@ -67,6 +66,7 @@ class BatchSink : public PageSink {
 
   SinkOptions options_;
   Ledger& ledger_;
+  KeysInFlight& keys_;
   ProgressCounters& counters_;
   Telemetry& telemetry_;
   SinkObservers observers_;

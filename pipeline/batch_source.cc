@@ -8,11 +8,12 @@
 namespace platen {
 
 BatchSource::BatchSource(std::vector<InputDocument> documents, SourceOptions options,
-                         const Ledger& ledger, OpenReader open, std::function<bool()> interrupted,
-                         ProgressCounters& counters)
+                         const Ledger& ledger, KeysInFlight& keys, OpenReader open,
+                         std::function<bool()> interrupted, ProgressCounters& counters)
     : documents_(std::move(documents)),
       options_(std::move(options)),
       ledger_(ledger),
+      keys_(keys),
       open_(std::move(open)),
       interrupted_(std::move(interrupted)),
       counters_(counters) {
@@ -22,8 +23,13 @@ BatchSource::BatchSource(std::vector<InputDocument> documents, SourceOptions opt
 NextPage BatchSource::Next() {
   while (!interrupted_()) {
     if (current_) return PageOfCurrent();
-    if (next_document_ == documents_.size()) return {};
-    OpenNextDocument();
+    if (next_document_ < documents_.size()) {
+      OpenNextDocument();
+    } else if (put_off_.empty()) {
+      return {};
+    } else if (!OpenPutOff()) {
+      return {NextPage::Status::kLater, {}};
+    }
   }
   current_.reset();
   return {};
@@ -44,49 +50,85 @@ NextPage BatchSource::PageOfCurrent() {
   return next;
 }
 
-bool BatchSource::OpenNextDocument() {
+void BatchSource::OpenNextDocument() {
   auto document = std::make_shared<BatchDocument>();
   document->input = std::move(documents_[next_document_++]);
   document->name = document->input.shown_name();
   document->read = options_.read;
   document->error = document->input.error;
-  to_read_.clear();
-  next_to_read_ = 0;
   if (document->error.empty()) {
-    document->error = Attempt([&] { document->key = ledger_.KeyOf(document->input); });
+    document->error = Attempt([&] { document->known = ledger_.Know(document->input); });
   }
-  if (document->error.empty()) {
-    if (!options_.force && ledger_.IsFinished(document->key, document->input, options_.pages)) {
-      counters_.Add(&Progress::documents_skipped, 1);
-      counters_.Add(&Progress::pages_skipped, ledger_.Find(document->key)->num_pages);
-      return false;
-    }
-    Open(*document);
+  document->identity = document->known.content.sha256;
+  if (!document->error.empty() || MustBeRead(*document)) {
+    Begin(std::move(document));
+  } else if (!document->known.key.empty()) {
+    put_off_.push_back(std::move(document));
   }
-  counters_.Add(&Progress::documents_opened, 1);
-  counters_.Add(&Progress::pages_opened, static_cast<int64_t>(to_read_.size()));
-  current_ = std::move(document);
+}
+
+bool BatchSource::MustBeRead(BatchDocument& document) {
+  if (!options_.force && ledger_.IsFinished(document.known, document.input, options_.pages)) {
+    counters_.Add(&Progress::documents_skipped, 1);
+    counters_.Add(&Progress::pages_skipped, ledger_.Find(document.input.output)->num_pages);
+    document.known.key.clear();
+    return false;
+  }
+  return keys_.Claim(document.known.key);
+}
+
+// One whose content is no longer being read; false: there is none.
+bool BatchSource::OpenPutOff() {
+  const auto free = std::find_if(put_off_.begin(), put_off_.end(), [&](const auto& document) {
+    return keys_.Claim(document->known.key);
+  });
+  if (free == put_off_.end()) return false;
+  std::shared_ptr<BatchDocument> document = std::move(*free);
+  put_off_.erase(free);
+  Begin(std::move(document));
   return true;
 }
 
-void BatchSource::Open(BatchDocument& document) {
-  document.finished_pages = ledger_.OpenPages(document.key);
-  document.error = Attempt([&] { document.reader = open_(document.input.path); });
-  if (!document.error.empty()) return;
-  document.num_pages = document.reader->num_pages();
-  const std::vector<int> chosen = SelectPages(options_.pages, document.num_pages);
-  if (chosen.empty()) {
-    document.error =
-        "has no page of the chosen range; it has " + std::to_string(document.num_pages);
-    return;
+void BatchSource::Begin(std::shared_ptr<BatchDocument> document) {
+  to_read_.clear();
+  next_to_read_ = 0;
+  if (document->error.empty()) Open(*document);
+  counters_.Add(&Progress::documents_opened, 1);
+  counters_.Add(&Progress::pages_opened, static_cast<int64_t>(to_read_.size()));
+  if (document->error.empty()) {
+    counters_.Add(&Progress::pages_resumed,
+                  static_cast<int64_t>(document->pages.size() - to_read_.size()));
   }
-  for (const int page : chosen) {
+  current_ = std::move(document);
+}
+
+// A document whose pages are all stored is not opened: its outputs are made from them.
+void BatchSource::Open(BatchDocument& document) {
+  document.finished_pages = ledger_.results().Open(document.known.key);
+  const auto& stored = document.finished_pages->head();
+  if (stored && !options_.force) {
+    document.num_pages = stored->of_pages;
+    document.error = Attempt([&] { ChoosePages(document); });
+    if (!document.error.empty() || to_read_.empty()) return;
+  }
+  document.error = Attempt([&] {
+    document.reader = open_(document.input.path);
+    document.num_pages = document.reader->num_pages();
+    ChoosePages(document);
+  });
+}
+
+void BatchSource::ChoosePages(BatchDocument& document) {
+  to_read_.clear();
+  document.pages = SelectPages(options_.pages, document.num_pages);
+  if (document.pages.empty()) {
+    throw Error(ErrorKind::kInput, {},
+                "has no page of the chosen range; it has " + std::to_string(document.num_pages));
+  }
+  for (const int page : document.pages) {
     if (options_.force || !document.finished_pages->HasComplete(page)) to_read_.push_back(page);
   }
-  document.pages = chosen;
   AddPagesReadBefore(document);
-  counters_.Add(&Progress::pages_resumed,
-                static_cast<int64_t>(document.pages.size() - to_read_.size()));
 }
 
 // Runs that choose different pages of a document add up: what one has read stays in the outputs.

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <filesystem>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -14,6 +16,7 @@
 #include "model/support/display_text.h"
 #include "model/support/error.h"
 #include "model/support/hash.h"
+#include "model/support/sha256.h"
 #include "model/support/utf8.h"
 
 namespace platen {
@@ -24,6 +27,9 @@ using Json = nlohmann::ordered_json;
 constexpr char kLedgerName[] = "ledger.jsonl";
 constexpr size_t kMaxLineBytes = 1 << 20;
 constexpr int kMaxPages = 1'000'000;  // of a document, in a record
+// A file that was changed so shortly before it was read may change again with the same time:
+// clocks of file systems tick slowly.
+constexpr int64_t kSettledNs = 2'000'000'000;
 
 // The state folder is the run's own: whatever is wrong with it is the environment's fault.
 template <typename Work>
@@ -96,10 +102,61 @@ int CountFrom(const Json& json, const char* key) {
   return value.get<int>();
 }
 
-// Throws whatever is wrong with the line. Records of version 0.1 have neither "page_list" nor "of":
-// they stand for whole documents.
+// Nanoseconds since 1970, as stamps count them.
+int64_t Now() {
+  return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+constexpr char kStampKeys[][9] = {"size", "modified", "changed", "inode"};
+
+Json ToJson(const FileStamp& stamp) {
+  return {{kStampKeys[0], stamp.bytes},
+          {kStampKeys[1], stamp.modified_ns},
+          {kStampKeys[2], stamp.changed_ns},
+          {kStampKeys[3], stamp.inode}};
+}
+
+FileStamp StampFrom(const Json& json) {
+  FileStamp stamp;
+  stamp.bytes = json.at(kStampKeys[0]).get<uint64_t>();
+  stamp.modified_ns = json.at(kStampKeys[1]).get<int64_t>();
+  stamp.changed_ns = json.at(kStampKeys[2]).get<int64_t>();
+  stamp.inode = json.at(kStampKeys[3]).get<uint64_t>();
+  return stamp;
+}
+
+std::string NameFrom(const Json& json, const char* key) {
+  if (auto name = NameFromDisplay(json.at(key).get_ref<const std::string&>())) return *name;
+  throw Error(ErrorKind::kEnvironment, {"", key}, "is no name");
+}
+
+bool IsHex(const std::string& text, size_t length) {
+  return text.size() == length && text.find_first_not_of("0123456789abcdef") == text.npos;
+}
+
+// Nothing for records of earlier versions, which have none.
+KnownInput KnownFrom(const Json& json) {
+  KnownInput known;
+  if (!json.contains("sha256")) return known;
+  known.key = json.at("key").get<std::string>();
+  known.content.sha256 = json.at("sha256").get<std::string>();
+  if (!IsHex(known.key, kHashHexLength) || !IsHex(known.content.sha256, kSha256HexLength)) {
+    throw Error(ErrorKind::kEnvironment, {"", "key"}, "is no key");
+  }
+  if (json.at("kind").get<std::string>() == InputKindName(InputKind::kPdf)) {
+    known.content.kind = InputKind::kPdf;
+  }
+  known.stamp = StampFrom(json.at("file"));
+  return known;
+}
+
+// Throws whatever is wrong with the line.
 DocumentRecord RecordFrom(const Json& json) {
   DocumentRecord record;
+  record.output = NameFrom(json, "output");
+  record.name = NameFrom(json, "name");
+  if (json.contains("source")) record.source = NameFrom(json, "source");
+  record.input = KnownFrom(json);
   record.num_pages = CountFrom(json, "pages");
   record.failed = CountFrom(json, "failed");
   record.of_pages = json.contains("of") ? CountFrom(json, "of") : record.num_pages;
@@ -111,6 +168,12 @@ DocumentRecord RecordFrom(const Json& json) {
   record.output_bytes = json.at("outputs").get<std::map<std::string, int64_t>>();
   record.rendering = json.value("rendering", std::string());
   return record;
+}
+
+std::string Absolute(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+  return error ? path : absolute.lexically_normal().string();
 }
 
 }  // namespace
@@ -131,13 +194,12 @@ Ledger::Ledger(const std::string& output_dir, ResultIdentity identity)
     : identity_(std::move(identity)),
       root_(OpenRoot(output_dir)),
       state_(OpenBelow(root_, ".platen")),
-      pages_(OpenBelow(state_, "pages")),
-      temporary_(OpenBelow(state_, "tmp")) {
+      temporary_(OpenBelow(state_, "tmp")),
+      results_(OpenBelow(state_, "results")) {
   OnOwnFolder([&] {
     TakeLock();
     EmptyTemporaryFolder();
     Load();
-    SweepPages();
     OpenForAppending();
   });
 }
@@ -171,29 +233,14 @@ void Ledger::LoadLine(const std::string& line) {
   try {
     const Json json = Json::parse(line);
     if (json.at("record").get<std::string>() != "document") return;
-    const auto key = json.at("key").get<std::string>();
+    if (!json.contains("output")) return;  // of version 0.1: its outputs are made anew
     DocumentRecord record = RecordFrom(json);
-    if (json.contains("output")) {
-      complete_by_output_[json.at("output").get<std::string>()] = record.failed == 0;
-    }
-    documents_[key] = std::move(record);
+    const std::string output = record.output;
+    documents_[output] = std::move(record);
   } catch (const nlohmann::json::exception&) {
     ++damaged_records_;
   } catch (const Error&) {
     ++damaged_records_;
-  }
-}
-
-// A kill between a document's record and the removal of its pages leaves them behind.
-void Ledger::SweepPages() const {
-  constexpr std::string_view kSuffix = ".jsonl";
-  for (const std::string& name : pages_.Names()) {
-    if (!name.ends_with(kSuffix)) continue;
-    const DocumentRecord* record = Find(name.substr(0, name.size() - kSuffix.size()));
-    const auto info = pages_.Look(name);
-    if (record != nullptr && record->whole() && info && !S_ISDIR(info->st_mode)) {
-      pages_.Remove(name);
-    }
   }
 }
 
@@ -204,28 +251,38 @@ void Ledger::OpenForAppending() {
   if (size > 0 && ::pread(ledger_.get(), &last, 1, size - 1) == 1 && last != '\n') AppendLine("");
 }
 
-std::string Ledger::KeyOf(const InputDocument& input, const std::string& output) const {
-  struct stat info = {};
-  if (::stat(input.path.c_str(), &info) != 0) {
-    throw Error(ErrorKind::kInput, {DisplayName(input.path), ""},
-                std::generic_category().message(errno));
+KnownInput Ledger::Know(const InputDocument& input) const {
+  KnownInput known;
+  known.stamp = InputStamp(input.path);
+  const bool settled = Now() - known.stamp.changed_ns > kSettledNs;
+  const DocumentRecord* record = Find(input.output);
+  if (!identity_.verify_inputs && record != nullptr && !record->input.key.empty() &&
+      record->input.stamp == known.stamp) {
+    known.content = record->input.content;
+  } else {
+    known.content = ReadContent(input.path);
   }
   Hasher hasher;
-  hasher.Add(output);
-  hasher.Add(std::to_string(info.st_size));
-  hasher.Add(std::to_string(info.st_mtim.tv_sec) + "." + std::to_string(info.st_mtim.tv_nsec));
-  hasher.Add(identity_.fingerprint);
-  return hasher.Hex();
+  hasher.Add(known.content.sha256);
+  hasher.Add(identity_.of(known.content.kind).fingerprint);
+  if (identity_.names_outputs) hasher.Add(input.output);
+  if (!settled) known.stamp = {};
+  known.key = hasher.Hex();
+  return known;
 }
 
-const DocumentRecord* Ledger::Find(const std::string& key) const {
-  const auto found = documents_.find(key);
+const DocumentRecord* Ledger::Find(const std::string& output) const {
+  const auto found = documents_.find(output);
   return found == documents_.end() ? nullptr : &found->second;
 }
 
+void Ledger::ForEach(const std::function<void(const DocumentRecord&)>& visit) const {
+  for (const auto& [output, record] : documents_) visit(record);
+}
+
 // Of any size if `bytes` is negative.
-bool Ledger::HasOutput(const InputDocument& input, const std::string& format, int64_t bytes) const {
-  const auto [parent, base] = SplitPath(input.output);
+bool Ledger::HasOutput(const std::string& output, const std::string& format, int64_t bytes) const {
+  const auto [parent, base] = SplitPath(output);
   try {
     const auto info = root_.Below(parent, Folder::Missing::kFail).Look(base + "." + format);
     return info && S_ISREG(info->st_mode) && (bytes < 0 || info->st_size == bytes);
@@ -234,10 +291,10 @@ bool Ledger::HasOutput(const InputDocument& input, const std::string& format, in
   }
 }
 
-bool Ledger::IsFinished(const std::string& key, const InputDocument& input,
+bool Ledger::IsFinished(const KnownInput& known, const InputDocument& input,
                         const std::vector<PageRange>& chosen) const {
-  const DocumentRecord* record = Find(key);
-  if (record == nullptr || record->failed > 0) return false;
+  const DocumentRecord* record = Find(input.output);
+  if (record == nullptr || record->input.key != known.key || record->failed > 0) return false;
   if (record->rendering != identity_.rendering) return false;
   const std::vector<int> wanted = SelectPages(chosen, record->of_pages);
   if (wanted.empty()) return false;
@@ -247,23 +304,16 @@ bool Ledger::IsFinished(const std::string& key, const InputDocument& input,
                      [&](const std::string& format) {
                        const auto bytes = record->output_bytes.find(format);
                        return bytes != record->output_bytes.end() && bytes->second >= 0 &&
-                              HasOutput(input, format, bytes->second);
+                              HasOutput(input.output, format, bytes->second);
                      });
 }
 
-bool Ledger::HoldsSuccess(const std::string& key, const InputDocument& input) const {
+bool Ledger::HoldsSuccess(const InputDocument& input) const {
   const bool there = std::any_of(
       identity_.formats.begin(), identity_.formats.end(),
-      [&](const std::string& format) { return HasOutput(input, format, /*bytes=*/-1); });
-  if (!there) return false;
-  const auto known = complete_by_output_.find(DisplayName(input.output));
-  if (known != complete_by_output_.end()) return known->second;
-  const DocumentRecord* record = Find(key);  // of version 0.1, which did not name the output
-  return record == nullptr || record->failed == 0;
-}
-
-std::unique_ptr<PageFile> Ledger::OpenPages(const std::string& key) const {
-  return std::make_unique<PageFile>(pages_, key + ".jsonl");
+      [&](const std::string& format) { return HasOutput(input.output, format, /*bytes=*/-1); });
+  const DocumentRecord* record = Find(input.output);
+  return there && (record == nullptr || record->failed == 0);
 }
 
 void Ledger::AppendLine(const std::string& line) {
@@ -274,16 +324,16 @@ void Ledger::RecordRun(const std::string& version, const std::string& model_id) 
   AppendLine(Json{{"record", "run"},
                   {"version", version},
                   {"model", model_id},
-                  {"fingerprint", identity_.fingerprint},
+                  {"fingerprint", identity_.images.fingerprint},
+                  {"fingerprint_pdf", identity_.pdfs.fingerprint},
                   {"formats", identity_.formats}}
                  .dump());
 }
 
-void Ledger::RecordPage(const std::string& key, const InputDocument& input,
-                        const PageResult& page) {
+void Ledger::RecordPage(const std::string& key, const std::string& name, const PageResult& page) {
   Json json{{"record", "page"},
             {"key", key},
-            {"name", DisplayName(input.shown_name())},
+            {"name", DisplayName(name)},
             {"page", page.page},
             {"status", IsComplete(page) ? "ok" : "failed"},
             {"regions", page.regions.size()}};
@@ -291,22 +341,29 @@ void Ledger::RecordPage(const std::string& key, const InputDocument& input,
   AppendLine(json.dump());
 }
 
-void Ledger::RecordDocument(const std::string& key, const InputDocument& input,
-                            const std::vector<int>& pages, int of_pages, int failed,
-                            const std::vector<WrittenFile>& outputs) {
-  Json sizes = Json::object();
-  for (size_t i = 0; i < outputs.size(); ++i) sizes[identity_.formats[i]] = outputs[i].bytes;
-  Json record = {{"record", "document"},
-                 {"key", key},
-                 {"name", DisplayName(input.shown_name())},
-                 {"output", DisplayName(input.output)},
-                 {"pages", pages.size()},
-                 {"page_list", FormatPageRanges(pages)},
-                 {"of", of_pages},
-                 {"failed", failed},
-                 {"outputs", sizes}};
-  if (!identity_.rendering.empty()) record["rendering"] = identity_.rendering;
-  AppendLine(record.dump());
+void Ledger::RecordDocument(DocumentRecord record, const std::vector<int>& pages) {
+  const std::string page_list = FormatPageRanges(pages);
+  const DocumentRecord* earlier = Find(record.output);
+  if (earlier != nullptr && earlier->input.key == record.input.key &&
+      earlier->rendering == record.rendering && earlier->failed == record.failed &&
+      SelectPages(earlier->pages, earlier->of_pages) == pages) {
+    record.output_bytes.insert(earlier->output_bytes.begin(), earlier->output_bytes.end());
+  }
+  Json json = {{"record", "document"},
+               {"key", record.input.key},
+               {"name", DisplayName(record.name)},
+               {"output", DisplayName(record.output)},
+               {"source", DisplayName(Absolute(record.source))},
+               {"sha256", record.input.content.sha256},
+               {"kind", InputKindName(record.input.content.kind)},
+               {"file", ToJson(record.input.stamp)},
+               {"pages", pages.size()},
+               {"page_list", page_list},
+               {"of", record.of_pages},
+               {"failed", record.failed},
+               {"outputs", record.output_bytes}};
+  if (!record.rendering.empty()) json["rendering"] = record.rendering;
+  AppendLine(json.dump());
   if (::fdatasync(ledger_.get()) != 0 && errno != EINVAL) {
     const int code = errno;
     OnOwnFolder([&] { ThrowFileError(state_.PathOf(kLedgerName), "sync", code); });

@@ -2,39 +2,64 @@
 //
 //   lock          held by the one run that writes here
 //   ledger.jsonl  one JSON object per line, only ever appended to: runs, pages, documents
-//   pages/        finished pages of documents that are not read as a whole (page_file.h)
+//   results/      what has been recognised, by content (result_store.h)
 //   tmp/          files on their way to their names; emptied at every start
 //
 // A document is finished when its record stands in the ledger and its outputs have the recorded
 // sizes. The record is written after the outputs are on disk, so a crash in between repeats the
 // writing, never the reading. A document with failed pages has a record too, but is tried again.
+// Outputs that are missing, or of another kind, are made from the results without reading.
 //
 // None of this is trusted: nothing is opened, written or removed through a symbolic link, and a
 // line that is no record says nothing.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "model/support/folder.h"
+#include "pipeline/document_content.h"
 #include "pipeline/page_file.h"
+#include "pipeline/result_store.h"
 #include "stages/inputs/discover.h"
 #include "stages/write_outputs.h"
 
 namespace platen {
 
-// What makes two runs' results of a document the same.
-struct ResultIdentity {
+// How inputs of one kind are recognised: their results are the same where this is.
+struct Recognition {
   std::string fingerprint;  // of the model, the version and every option that changes results
+  std::vector<DocumentSetting> settings = {};  // the same for people, at the head of outputs
+};
+
+struct ResultIdentity {
+  Recognition images, pdfs;
   std::vector<std::string> formats;  // outputs that must be there
   std::string rendering = {};        // how they show what was read; empty: as usual
+  // Results name files of the output folder (pictures): they belong to one document.
+  bool names_outputs = false;
+  bool verify_inputs = false;  // read inputs to know them, whatever the file system says
+
+  const Recognition& of(InputKind kind) const { return kind == InputKind::kPdf ? pdfs : images; }
+};
+
+// An input, and the name of its results: of its content and its recognition.
+struct KnownInput {
+  FileStamp stamp;
+  DocumentContent content;
+  std::string key;
 };
 
 // What was written of a document.
 struct DocumentRecord {
+  KnownInput input;                             // without a key: of an earlier version
+  std::string name;                             // of the input, for people
+  std::string source;                           // the input's absolute path
+  std::string output;                           // path of the outputs without their endings
   std::vector<PageRange> pages;                 // that are in its outputs, ascending and apart
   int num_pages = 0;                            // in the outputs
   int of_pages = 0;                             // in the document
@@ -55,34 +80,34 @@ class Ledger {
   Ledger(const Ledger&) = delete;
   Ledger& operator=(const Ledger&) = delete;
 
-  // Names this version of this document: the path of its outputs, its size and modification time,
-  // and the fingerprint. Throws Error(kInput) if the file is not there.
-  std::string KeyOf(const InputDocument& input) const { return KeyOf(input, input.output); }
-  std::string KeyOf(const InputDocument& input, const std::string& output) const;
+  // Reads the file, unless the record of its outputs knows it as the file system shows it. Throws
+  // Error(kInput) if it is not there or cannot be read.
+  KnownInput Know(const InputDocument& input) const;
 
-  // As of the start of the run; nullptr if there is none.
-  const DocumentRecord* Find(const std::string& key) const;
+  // What was last written to the outputs of this path, as of the start of the run; nullptr if
+  // nothing was.
+  const DocumentRecord* Find(const std::string& output) const;
+
+  // All of them, by the path of their outputs.
+  void ForEach(const std::function<void(const DocumentRecord&)>& visit) const;
 
   // All chosen pages read (all of the document if `chosen` is empty), and all outputs there as they
   // were written and as this run would show them.
-  bool IsFinished(const std::string& key, const InputDocument& input,
+  bool IsFinished(const KnownInput& known, const InputDocument& input,
                   const std::vector<PageRange>& chosen) const;
 
   // Outputs of the document are there, and nothing says that they are incomplete: they are the
   // success of an earlier run, even if of another version of the document or before the ledger was
   // lost.
-  bool HoldsSuccess(const std::string& key, const InputDocument& input) const;
+  bool HoldsSuccess(const InputDocument& input) const;
 
-  // The document's finished pages.
-  std::unique_ptr<PageFile> OpenPages(const std::string& key) const;
+  const ResultStore& results() const { return results_; }
 
   void RecordRun(const std::string& version, const std::string& model_id);
-  void RecordPage(const std::string& key, const InputDocument& input, const PageResult& page);
-  // `pages`, ascending, are in the `outputs` (one per format), `failed` of them as failures; the
-  // document has `of_pages`. Synced to disk before it returns.
-  void RecordDocument(const std::string& key, const InputDocument& input,
-                      const std::vector<int>& pages, int of_pages, int failed,
-                      const std::vector<WrittenFile>& outputs);
+  void RecordPage(const std::string& key, const std::string& name, const PageResult& page);
+  // As of now: `record.num_pages` is not looked at. Outputs of the same pages and rendering that an
+  // earlier record lists stay listed. Synced to disk before it returns.
+  void RecordDocument(DocumentRecord record, const std::vector<int>& pages);
 
   const Folder& root() const { return root_; }            // the output folder
   const Folder& temporary() const { return temporary_; }  // for files on their way there
@@ -95,21 +120,19 @@ class Ledger {
   void EmptyTemporaryFolder() const;
   void Load();
   void LoadLine(const std::string& line);
-  void SweepPages() const;
   void OpenForAppending();
   void AppendLine(const std::string& line);
-  bool HasOutput(const InputDocument& input, const std::string& format, int64_t bytes) const;
+  bool HasOutput(const std::string& output, const std::string& format, int64_t bytes) const;
 
   ResultIdentity identity_;
   Folder root_;
   Folder state_;
-  Folder pages_;
   Folder temporary_;
+  ResultStore results_;
   UniqueFd lock_;
   UniqueFd ledger_;
   // As of the start.
-  std::map<std::string, DocumentRecord> documents_;  // by key
-  std::map<std::string, bool> complete_by_output_;  // by DisplayName of the output: its last record
+  std::map<std::string, DocumentRecord> documents_;  // by path of the outputs: its last record
   int64_t damaged_records_ = 0;
 };
 

@@ -21,6 +21,7 @@ struct OpenDocument {
   virtual ~OpenDocument() = default;
 
   std::string name;                        // for messages and traces
+  std::string identity;                    // what random numbers are drawn for; empty: the name
   std::string error;                       // not empty: it could not be opened
   std::unique_ptr<DocumentReader> reader;  // null if it could not be opened
   int num_pages = 0;                       // of the document

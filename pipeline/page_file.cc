@@ -5,23 +5,49 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <optional>
-#include <string_view>
+#include <nlohmann/json.hpp>
 
+#include "model/support/atomic_file.h"
+#include "model/support/compress.h"
 #include "model/support/error.h"
 #include "model/support/hash.h"
+#include "model/support/utf8.h"
 #include "stages/formats/page_json.h"
 
 namespace platen {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
+// The bytes of a record: 4 of the payload's length and 8 of its checksum, the lowest first, and the
+// payload, compressed JSON.
+constexpr size_t kLengthBytes = 4, kChecksumBytes = 8, kRecordHead = kLengthBytes + kChecksumBytes;
 // No page result is longer; what claims to be was not written by us.
-constexpr size_t kMaxLineBytes = size_t{256} << 20;
+constexpr size_t kMaxPayload = size_t{64} << 20, kMaxJson = size_t{256} << 20;
+constexpr int kMaxPages = 1'000'000;
 
 // The file is the run's own: whatever is wrong with it is the environment's fault.
 template <typename Work>
 auto OnOwnFile(Work&& work) {
   return WithErrorKind(ErrorKind::kEnvironment, std::forward<Work>(work));
+}
+
+void AddNumber(uint64_t number, size_t bytes, std::string& out) {
+  for (size_t i = 0; i < bytes; ++i) out += static_cast<char>(number >> (8 * i));
+}
+
+uint64_t NumberFrom(std::string_view bytes) {
+  uint64_t number = 0;
+  for (size_t i = bytes.size(); i-- > 0;) number = number << 8 | static_cast<uint8_t>(bytes[i]);
+  return number;
+}
+
+std::string RecordOf(const std::string& json) {
+  const std::string payload = Compress(json);
+  std::string record;
+  AddNumber(payload.size(), kLengthBytes, record);
+  AddNumber(Hash64(payload, 0), kChecksumBytes, record);
+  return record + payload;
 }
 
 std::string ReadAt(int fd, uint64_t offset, uint64_t length, const std::string& path) {
@@ -39,12 +65,42 @@ std::string ReadAt(int fd, uint64_t offset, uint64_t length, const std::string& 
   return bytes;
 }
 
-// The JSON of a line "CHECKSUM JSON", if the checksum is right.
-std::optional<std::string_view> CheckedJson(std::string_view line) {
-  if (line.size() <= kHashHexLength || line[kHashHexLength] != ' ') return std::nullopt;
-  const std::string_view json = line.substr(kHashHexLength + 1);
-  if (HashHex(json) != line.substr(0, kHashHexLength)) return std::nullopt;
-  return json;
+// The JSON in a payload whose checksum is right.
+std::optional<std::string> CheckedJson(std::string_view record) {
+  const std::string_view payload = record.substr(kRecordHead);
+  if (Hash64(payload, 0) != NumberFrom(record.substr(kLengthBytes, kChecksumBytes))) {
+    return std::nullopt;
+  }
+  return Decompress(payload, kMaxJson);
+}
+
+std::string HeadToJson(const PageFileHead& head) {
+  Json settings = Json::array();
+  for (const DocumentSetting& setting : head.settings) {
+    settings.push_back({setting.name, ToValidUtf8(setting.value), setting.is_literal});
+  }
+  return Json{{"of_pages", head.of_pages}, {"settings", settings}}.dump();
+}
+
+std::optional<PageFileHead> StoredHead(const std::string& text) {
+  try {
+    const Json json = Json::parse(text);
+    PageFileHead head;
+    const auto of_pages = json.at("of_pages").get<int64_t>();
+    if (of_pages < 1 || of_pages > kMaxPages) return std::nullopt;
+    head.of_pages = static_cast<int>(of_pages);
+    for (const Json& setting : json.at("settings")) {
+      head.settings.push_back({setting.at(0).get<std::string>(), setting.at(1).get<std::string>(),
+                               setting.at(2).get<bool>()});
+      // Printed as it is.
+      if (head.settings.back().is_literal && !Json::accept(head.settings.back().value)) {
+        return std::nullopt;
+      }
+    }
+    return head;
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
 }
 
 std::optional<PageResult> StoredPage(std::string_view json) {
@@ -63,31 +119,38 @@ bool IsComplete(const PageResult& page) {
                      [](const RegionResult& region) { return region.error.empty(); });
 }
 
-PageFile::PageFile(const Folder& folder, std::string name)
-    : folder_(folder), name_(std::move(name)) {
+PageFile::PageFile(Folder folder, std::string name)
+    : folder_(std::move(folder)), name_(std::move(name)) {
   fd_ = OnOwnFile([&] { return folder_.OpenFile(name_, O_RDWR); });
-  if (fd_) Load();
+  if (fd_) OnOwnFile([&] { Load(); });
 }
 
 // Pages are read one after another, so a document of many pages is never in memory as a whole.
 void PageFile::Load() {
-  constexpr uint64_t kChunk = 1 << 20;
-  std::string pending;  // bytes from `end_` on
+  const std::string path = folder_.PathOf(name_);
   while (true) {
-    const std::string chunk =
-        ReadAt(fd_.get(), end_ + pending.size(), kChunk, folder_.PathOf(name_));
-    pending += chunk;
-    size_t start = 0;
-    for (size_t stop; (stop = pending.find('\n', start)) != std::string::npos; start = stop + 1) {
-      const auto json = CheckedJson(std::string_view(pending).substr(start, stop - start));
-      const auto page = json ? StoredPage(*json) : std::nullopt;
-      if (!page) return;
-      entries_[page->page] = {end_ + kHashHexLength + 1, json->size(), IsComplete(*page)};
-      end_ += stop + 1 - start;
-    }
-    pending.erase(0, start);
-    if (chunk.size() < kChunk || pending.size() > kMaxLineBytes) return;
+    const std::string start = ReadAt(fd_.get(), end_, kRecordHead, path);
+    if (start.size() < kRecordHead) return;
+    const uint64_t length = NumberFrom(std::string_view(start).substr(0, kLengthBytes));
+    if (length > kMaxPayload) return;
+    const std::string record = ReadAt(fd_.get(), end_, kRecordHead + length, path);
+    if (record.size() < kRecordHead + length) return;
+    const std::optional<std::string> json = CheckedJson(record);
+    if (!json || !Take(*json, end_, record.size())) return;
+    end_ += record.size();
   }
+}
+
+bool PageFile::Take(std::string_view json, uint64_t offset, uint64_t bytes) {
+  if (!head_) {
+    head_ = StoredHead(std::string(json));
+    head_entry_ = {offset, bytes, true};
+    return head_.has_value();
+  }
+  const std::optional<PageResult> page = StoredPage(json);
+  if (!page || page->page < 1 || page->page > head_->of_pages) return false;
+  entries_[page->page] = {offset, bytes, IsComplete(*page)};
+  return true;
 }
 
 bool PageFile::HasComplete(int page) const {
@@ -103,31 +166,63 @@ std::vector<int> PageFile::CompletePages() const {
   return pages;
 }
 
-void PageFile::Append(const PageResult& page) {
+void PageFile::Append(const PageFileHead& head, const PageResult& page) {
   OnOwnFile([&] {
     if (!fd_) fd_ = folder_.OpenFile(name_, O_RDWR | O_CREAT);
-    // Whatever follows the last valid line was cut short by a crash.
+    // Whatever follows the last valid record was cut short by a crash.
     if (::ftruncate(fd_.get(), static_cast<off_t>(end_)) != 0) {
       ThrowFileError(folder_.PathOf(name_), "write", errno);
     }
-    const std::string json = PageToJson(page);
-    const std::string line = HashHex(json) + " " + json + "\n";
-    WriteAll(fd_.get(), line, folder_.PathOf(name_), static_cast<int64_t>(end_));
-    entries_[page.page] = {end_ + kHashHexLength + 1, json.size(), IsComplete(page)};
-    end_ += line.size();
+    if (!head_) AppendRecord(HeadToJson(head));
+    AppendRecord(PageToJson(page));
   });
 }
 
-PageResult PageFile::Read(int page) const {
-  const Entry& entry = entries_.at(page);
-  return PageFromJson(ReadAt(fd_.get(), entry.offset, entry.length, folder_.PathOf(name_)));
+void PageFile::AppendRecord(const std::string& json) {
+  const std::string record = RecordOf(json);
+  WriteAll(fd_.get(), record, folder_.PathOf(name_), static_cast<int64_t>(end_));
+  if (!Take(json, end_, record.size())) {
+    throw Error(ErrorKind::kEnvironment, {folder_.PathOf(name_), ""},
+                "a page result cannot be stored");  // a bug: what is written must be readable
+  }
+  end_ += record.size();
 }
 
-void PageFile::Remove() {
-  fd_ = UniqueFd();
-  end_ = 0;
-  entries_.clear();
-  OnOwnFile([&] { folder_.Remove(name_); });
+std::string PageFile::ReadRecord(const Entry& entry) const {
+  const std::string path = folder_.PathOf(name_);
+  std::string record = ReadAt(fd_.get(), entry.offset, entry.bytes, path);
+  if (record.size() < entry.bytes) {
+    throw Error(ErrorKind::kEnvironment, {path, ""}, "has been cut short meanwhile");
+  }
+  return record;
+}
+
+PageResult PageFile::Read(int page) const {
+  return OnOwnFile([&] {
+    const std::optional<std::string> json = CheckedJson(ReadRecord(entries_.at(page)));
+    if (!json) {
+      throw Error(ErrorKind::kEnvironment, {folder_.PathOf(name_), ""},
+                  "has been damaged meanwhile");
+    }
+    return PageFromJson(*json);
+  });
+}
+
+void PageFile::Compact(const Folder& temporary) {
+  uint64_t held = head_entry_.bytes;
+  for (const auto& [page, entry] : entries_) held += entry.bytes;
+  if (end_ <= 2 * held) return;
+  OnOwnFile([&] {
+    AtomicFile file(temporary, "results", folder_, name_);
+    file.Append(ReadRecord(head_entry_));
+    for (const auto& [page, entry] : entries_) file.Append(ReadRecord(entry));
+    file.Commit();
+    head_.reset();
+    entries_.clear();
+    end_ = 0;
+    fd_ = folder_.OpenFile(name_, O_RDWR);
+    Load();
+  });
 }
 
 }  // namespace platen

@@ -1,14 +1,17 @@
-// Finished pages of a document that is not read as a whole, on disk: what a re-run need not read
-// again.
+// The pages of one content as one model has read them: what no run need read again, and what every
+// output is made from.
 //
-// One line per page: a checksum and the page as JSON. A line that a crash cut short, or anything
-// else that does not carry its checksum or is no page, ends the file as if it had never been
-// written. Pages may stand in any order and repeat; the last one counts.
+// A file of records: what the pages have in common, then a page each. A record is compressed and
+// carries its checksum; one that a crash cut short, or anything else that does not carry its
+// checksum or is no page, ends the file as if it had never been written. Pages may stand in any
+// order and repeat; the last one counts.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/support/folder.h"
@@ -19,40 +22,54 @@ namespace platen {
 // True if nothing of the page is missing: it has no error and none of its regions has.
 bool IsComplete(const PageResult& page);
 
-// Owned by one document; used by one thread at a time. All members throw Error(kEnvironment) when
-// the disk refuses.
+// What all pages of a file have in common.
+struct PageFileHead {
+  std::vector<DocumentSetting> settings;  // they were read with
+  int of_pages = 0;                       // of the document
+};
+
+// Used by one thread at a time. All members throw Error(kEnvironment) when the disk refuses.
 class PageFile {
  public:
-  // Reads what is there. A file that does not exist is empty and is created by the first Append.
-  // `folder` outlives it.
-  PageFile(const Folder& folder, std::string name);
+  // Reads what is there. A file that does not exist, or whose head is damaged, is empty and is made
+  // anew by the first Append.
+  PageFile(Folder folder, std::string name);
   PageFile(const PageFile&) = delete;
   PageFile& operator=(const PageFile&) = delete;
+
+  // Nothing if the file is empty.
+  const std::optional<PageFileHead>& head() const { return head_; }
 
   // Stored and complete: needs no reading again.
   bool HasComplete(int page) const;
   bool Has(int page) const { return entries_.contains(page); }
   std::vector<int> CompletePages() const;  // ascending
 
-  void Append(const PageResult& page);
+  // `head` is written if the file is empty.
+  void Append(const PageFileHead& head, const PageResult& page);
   PageResult Read(int page) const;  // Has(page)
 
-  // Removes the file.
-  void Remove();
+  // Leaves out what later pages have replaced, if that is more than the rest.
+  void Compact(const Folder& temporary);
 
  private:
   struct Entry {
-    uint64_t offset = 0;  // of the JSON
-    uint64_t length = 0;
+    uint64_t offset = 0;  // of the record
+    uint64_t bytes = 0;   // of the whole record
     bool complete = false;
   };
 
   void Load();
+  bool Take(std::string_view payload, uint64_t offset, uint64_t bytes);
+  void AppendRecord(const std::string& json);
+  std::string ReadRecord(const Entry& entry) const;
 
-  const Folder& folder_;
+  Folder folder_;
   std::string name_;
   UniqueFd fd_;
-  uint64_t end_ = 0;  // of the valid lines
+  uint64_t end_ = 0;  // of the valid records
+  std::optional<PageFileHead> head_;
+  Entry head_entry_;
   std::map<int, Entry> entries_;
 };
 

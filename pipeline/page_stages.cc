@@ -31,9 +31,11 @@ bool MustBeRead(PageSlot& page) {
 
 }  // namespace
 
-// By what is read, not by when: the same after a resume, in any order and in any share of the work.
+// By what is read, not by when or from where: the same after a resume, in any order and in any
+// share of the work.
 uint64_t SeedOf(const PageSlot& page, const CropOrigin& origin, uint64_t run_seed) {
-  std::string identity = page.job.document->name;
+  const OpenDocument& document = *page.job.document;
+  std::string identity = document.identity.empty() ? document.name : document.identity;
   for (const int part : {page.job.page, origin.region, origin.line, origin.part}) {
     identity += '\n' + std::to_string(part);
   }

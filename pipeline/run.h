@@ -20,7 +20,6 @@ namespace platen {
 struct RunOptions {
   RenderOptions render;
   std::string images;  // folder of pictures, below the output folder; empty: none
-  std::vector<DocumentSetting> settings;  // shown at the head of outputs
   std::string version;
   std::string model_id;
   SourceOptions source;
@@ -54,9 +53,7 @@ struct RunReport {
 
 // Reads the documents and writes their outputs to the ledger's folder. Returns when all is written
 // or, interrupted, when the pages in flight are. Throws Error(kEnvironment) when the output folder
-// or the ledger cannot be written; what is finished stays finished. Throws Error(kUsage) before
-// anything is read if version 0.1 has read documents of these under other names
-// (InputDocument::former_output).
+// or the ledger cannot be written; what is finished stays finished.
 RunReport Run(const RunOptions& options, const RunTools& tools, Ledger& ledger,
               std::vector<InputDocument> documents);
 

@@ -54,6 +54,27 @@ std::string DisplayName(std::string_view bytes) {
   return out;
 }
 
+std::optional<std::string> NameFromDisplay(std::string_view display) {
+  static constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string name;
+  for (size_t i = 0; i < display.size(); ++i) {
+    if (display[i] != '\\') {
+      name += display[i];
+    } else if (display.substr(i + 1, 1) == "\\") {
+      name += display[++i];
+    } else {
+      const std::string_view escape = display.substr(i, 4);
+      if (escape.size() < 4 || escape[1] != 'x') return std::nullopt;
+      const size_t high = kDigits.find(escape[2]), low = kDigits.find(escape[3]);
+      if (high == kDigits.npos || low == kDigits.npos) return std::nullopt;
+      name += static_cast<char>(high * 16 + low);
+      i += 3;
+    }
+  }
+  if (DisplayName(name) != display) return std::nullopt;
+  return name;
+}
+
 std::string Printable(std::string_view message) {
   std::string out;
   ForCharacters(message, [&out](std::string_view character, bool well_formed) {

@@ -9,8 +9,9 @@ namespace platen {
 std::string JsonWriter::Begin(const DocumentInfo& info) {
   first_page_ = true;
   using Json = nlohmann::ordered_json;
-  std::string out =
-      "{\n \"schema\": 2,\n \"source\": " + Json(info.source).dump() + ",\n \"settings\": {";
+  std::string out = "{\n \"schema\": 2,\n \"source\": " + Json(info.source).dump() + ",\n";
+  if (!info.sha256.empty()) out += " \"source_sha256\": " + Json(info.sha256).dump() + ",\n";
+  out += " \"settings\": {";
   bool first = true;
   for (const auto& [name, value, is_literal] : info.settings) {
     out += first ? "\n" : ",\n";

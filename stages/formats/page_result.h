@@ -144,6 +144,7 @@ struct DocumentSetting {
 struct DocumentInfo {
   std::string source;  // the input, relative to the tree the outputs mirror; see DisplayName
   std::vector<DocumentSetting> settings;  // model, task, ...: in this order
+  std::string sha256 = {};                // of the input's bytes, in hex; empty: not known
 };
 
 }  // namespace platen

@@ -36,11 +36,9 @@ struct Place {
   std::string path;      // to open
   std::string absolute;  // AbsolutePath
   std::string output;    // below the output folder
-  std::string former;    // FormerOutput
 
   Place Below(const std::string& name) const {
-    return {JoinNames(path, name), JoinNames(absolute, name), JoinNames(output, name),
-            JoinNames(former, name)};
+    return {JoinNames(path, name), JoinNames(absolute, name), JoinNames(output, name)};
   }
 };
 
@@ -69,13 +67,10 @@ class Discoverer {
 
  private:
   Place PlaceOf(const std::string& path) const {
-    Place place{path, AbsolutePath(path), "", ""};
+    Place place{path, AbsolutePath(path), ""};
     if (root_.empty()) {
       place.output = LastName(path);
-      place.former = FormerOutput(path);
-    } else if (PathBelow(root_, place.absolute, place.output)) {
-      place.former = place.output;
-    } else {
+    } else if (!PathBelow(root_, place.absolute, place.output)) {
       throw Error(ErrorKind::kUsage, {DisplayName(path), "--input-root"},
                   "is not below the folder " + DisplayName(spec_.input_root));
     }
@@ -84,7 +79,7 @@ class Discoverer {
 
   void AddStandardInput() {
     const std::string& path = spec_.standard_input;
-    if (const auto info = Stat(path)) AddFile({path, path, "stdin", "stdin"}, *info);
+    if (const auto info = Stat(path)) AddFile({path, path, "stdin"}, *info);
     for (InputDocument& document : result_.documents) document.name = "standard input";
   }
 
@@ -240,9 +235,7 @@ class Discoverer {
     const auto [known, is_new] = place_of_output_.emplace(place.output, place);
     if (!is_new) ThrowCollision(place, known->second);
     if (info != nullptr) path_of_input_.emplace(IdOf(*info), place.path);
-    InputDocument document{place.path, place.output, error, "", ""};
-    if (place.former != place.output) document.former_output = place.former;
-    result_.documents.push_back(std::move(document));
+    result_.documents.push_back({place.path, place.output, error, ""});
   }
 
   [[noreturn]] void ThrowCollision(const Place& a, const Place& b) const {

@@ -22,11 +22,10 @@ struct InputSpec {
 };
 
 struct InputDocument {
-  std::string path;           // as the user named it, or below the folder the user named
-  std::string output;         // path below the output folder, without the format's extension
-  std::string error;          // not empty: it will not be opened, and why
-  std::string former_output;  // where version 0.1 put the outputs, if elsewhere
-  std::string name;           // for messages, if `path` says nothing to the user
+  std::string path;    // as the user named it, or below the folder the user named
+  std::string output;  // path below the output folder, without the format's extension
+  std::string error;   // not empty: it will not be opened, and why
+  std::string name;    // for messages, if `path` says nothing to the user
 
   const std::string& shown_name() const { return name.empty() ? path : name; }
 };

@@ -27,11 +27,6 @@ bool StripPrefix(const std::string& root, const std::string& path, std::string& 
   below = path.substr(prefix.size());
   return true;
 }
-
-bool LeavesTheTree(const std::string& normalised) {
-  return normalised.starts_with("/") || normalised == ".." || normalised.starts_with("../");
-}
-
 }  // namespace
 
 std::string Normalised(const std::string& path) {
@@ -81,13 +76,6 @@ std::string JoinNames(const std::string& folder, const std::string& name) {
   if (folder.empty() || folder == ".") return name;
   if (name.empty() || name == ".") return folder;
   return folder.back() == '/' ? folder + name : folder + "/" + name;
-}
-
-std::string FormerOutput(const std::string& path) {
-  const std::string normalised = Normalised(path);
-  if (normalised == ".") return "";
-  if (!LeavesTheTree(normalised)) return normalised;
-  return fs::path(Normalised(fs::absolute(fs::path(path)).string())).filename().string();
 }
 
 }  // namespace platen

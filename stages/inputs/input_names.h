@@ -27,7 +27,4 @@ std::string CommonFolder(const std::string& a, const std::string& b);
 // folder + "/" + name; "" and "." stand for nothing.
 std::string JoinNames(const std::string& folder, const std::string& name);
 
-// Where version 0.1 put outputs of `path`, below the output folder: relative paths were kept whole.
-std::string FormerOutput(const std::string& path);
-
 }  // namespace platen

@@ -7,12 +7,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::filesystem::create_directories(folder.path() + "/.platen");
   folder.Write(".platen/ledger.jsonl", platen::fuzz::Text({data, size}));
   platen::fuzz::Run([&] {
-    const platen::Ledger ledger(folder.path(), {"fingerprint", {"txt"}});
+    const platen::Ledger ledger(folder.path(), {{"fingerprint"}, {"fingerprint"}, {"txt"}});
     platen::InputDocument input;
     input.path = input.output = "a.tif";
-    ledger.IsFinished("key", input, {});
-    ledger.IsFinished("key", input, {{2, 5}});
-    ledger.HoldsSuccess("key", input);
+    const platen::DocumentRecord* record = ledger.Find("a.tif");
+    if (record != nullptr) ledger.IsFinished(record->input, input, {{2, 5}});
+    ledger.IsFinished({}, input, {});
+    ledger.HoldsSuccess(input);
   });
   return 0;
 }

@@ -42,6 +42,7 @@ std::map<std::string, std::string> OutputsUnder(const Schedule& schedule) {
   const TempFolder folder;
   WriteDocuments(folder);
   FakeRun run(folder);
+  run.identity.names_outputs = true;  // documents of one content are read one by one
   std::tie(run.options.pipeline.threads, run.options.pipeline.slots, run.fake.cache_blocks,
            run.fake.seed) = schedule;
   run.fake.max_delay_us = 300;
@@ -409,6 +410,7 @@ TEST(GraphTest, WhatBreaksTheSinkStopsTheRunAndIsThrown) {
     const TempFolder folder;
     for (const char* name : {"in/a.tif", "in/b.tif", "in/c.tif"}) folder.Write(name, "pppppppppp");
     FakeRun run(folder);
+    run.identity.names_outputs = true;
     run.options.pipeline.threads = 3;
     run.options.pipeline.slots = 8;
     run.fake.max_delay_us = 100;

@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "model/support/error.h"
-#include "model/support/hash.h"
+#include "model/support/sha256.h"
 #include "tests/support/fake_pages.h"
 
 namespace platen {
@@ -27,132 +27,69 @@ using testing::Outputs;
 using testing::ReadFile;
 using testing::TempFolder;
 
-PageResult MakePage(int number, const std::string& text) {
-  PageResult page;
-  page.page = number;
-  RegionResult region;
-  region.text = text;
-  page.regions.push_back(region);
-  return page;
-}
-
-Folder Open(const TempFolder& folder) {
-  return Folder::Open(folder.path(), Folder::Missing::kFail);
-}
-
-TEST(PageFileTest, KeepsTheLastResultOfEveryPage) {
-  const TempFolder folder;
-  const Folder open = Open(folder);
-  {
-    PageFile file(open, "pages");
-    EXPECT_FALSE(std::filesystem::exists(folder / "pages"));
-    PageResult failed = MakePage(2, "");
-    failed.error = "cannot be decoded";
-    file.Append(failed);
-    file.Append(MakePage(1, "one"));
-    EXPECT_FALSE(file.HasComplete(2));
-    file.Append(MakePage(2, "two"));
-    EXPECT_TRUE(file.HasComplete(2));
-  }
-  PageFile file(open, "pages");
-  EXPECT_EQ(file.Read(1).regions.at(0).text, "one");
-  EXPECT_EQ(file.Read(2).regions.at(0).text, "two");
-  EXPECT_FALSE(file.Has(3));
-  EXPECT_EQ(file.CompletePages(), (std::vector<int>{1, 2}));
-  file.Remove();
-  EXPECT_FALSE(std::filesystem::exists(folder / "pages"));
-}
-
-TEST(PageFileTest, CutShortAnywhereItKeepsTheWholeLinesBeforeTheCut) {
-  const TempFolder folder;
-  const Folder open = Open(folder);
-  {
-    PageFile file(open, "pages");
-    for (int i = 1; i <= 3; ++i) file.Append(MakePage(i, "text of page " + std::to_string(i)));
-  }
-  const std::string whole = ReadFile(folder / "pages");
-  std::vector<size_t> ends;
-  for (size_t i = 0; i < whole.size(); ++i) {
-    if (whole[i] == '\n') ends.push_back(i + 1);
-  }
-  for (size_t cut = 0; cut <= whole.size(); ++cut) {
-    folder.Write("pages", whole.substr(0, cut));
-    PageFile file(open, "pages");
-    for (int page = 1; page <= 3; ++page) {
-      EXPECT_EQ(file.Has(page), cut >= ends[static_cast<size_t>(page - 1)]) << cut;
-    }
-    file.Append(MakePage(9, "after the crash"));
-    EXPECT_EQ(PageFile(open, "pages").Read(9).regions.at(0).text, "after the crash");
-  }
-}
-
-TEST(PageFileTest, ADamagedLineEndsTheFile) {
-  const TempFolder folder;
-  const Folder open = Open(folder);
-  {
-    PageFile file(open, "pages");
-    for (int i = 1; i <= 2; ++i) file.Append(MakePage(i, "text"));
-  }
-  std::string bytes = ReadFile(folder / "pages");
-  bytes[bytes.size() - 10] ^= 1;
-  folder.Write("pages", bytes);
-  PageFile file(open, "pages");
-  EXPECT_TRUE(file.Has(1));
-  EXPECT_FALSE(file.Has(2));
-}
-
-TEST(PageFileTest, ALineThatCarriesItsChecksumAndIsNoPageEndsTheFile) {
-  const TempFolder folder;
-  const Folder open = Open(folder);
-  { PageFile(open, "pages").Append(MakePage(1, "text")); }
-  const std::string whole = ReadFile(folder / "pages");
-  for (const char* json : {"{}", "[]", "null", "{\"page\":\"one\"}", "{\"page\":1e99}", "no JSON",
-                           "{\"page\":2,\"width\":1,\"height\":1,\"rotation\":0}"}) {
-    folder.Write("pages", whole + HashHex(json) + " " + json + "\n" + whole);
-    PageFile file(open, "pages");
-    EXPECT_EQ(file.CompletePages(), std::vector<int>{1}) << json;
-    file.Append(MakePage(2, "next"));
-    EXPECT_EQ(PageFile(open, "pages").CompletePages(), (std::vector<int>{1, 2})) << json;
-  }
-}
+ResultIdentity TextIdentity() { return {{"f"}, {"f"}, {"txt"}}; }
 
 TEST(LedgerTest, OneFolderBelongsToOneRunAtATime) {
   const TempFolder folder;
-  const Ledger first(folder / "out", {"f", {"txt"}});
-  EXPECT_THROW(Ledger(folder / "out", {"f", {"txt"}}), Error);
+  const Ledger first(folder / "out", TextIdentity());
+  EXPECT_THROW(Ledger(folder / "out", TextIdentity()), Error);
 }
 
 TEST(LedgerTest, AFileInPlaceOfTheOutputFolderIsTheEnvironmentsFault) {
   const TempFolder folder;
   folder.Write("out", "");
   try {
-    const Ledger ledger(folder / "out", {"f", {"txt"}});
+    const Ledger ledger(folder / "out", TextIdentity());
     FAIL() << "no error";
   } catch (const Error& e) {
     EXPECT_EQ(e.kind(), ErrorKind::kEnvironment);
   }
 }
 
+// Long ago: its stamp is trusted.
+void Settle(const std::string& path) {
+  std::filesystem::last_write_time(
+      path, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+}
+
 // The ledger of OUT with one finished document, read as a whole.
 class RecordTest : public ::testing::Test {
  protected:
-  RecordTest() : input_{folder_.Write("a.tif", "x"), "a.tif", "", "", ""} {
+  RecordTest() : input_{folder_.Write("a.tif", "x"), "a.tif", "", ""} {
     folder_.Write("out/a.tif.txt", "12345");
     Ledger ledger = Make();
-    key_ = ledger.KeyOf(input_);
+    known_ = ledger.Know(input_);
     Record(ledger);
     whole_ = ReadFile(folder_ / "out/.platen/ledger.jsonl");
   }
 
-  Ledger Make() { return Ledger(folder_ / "out", {"f", {"txt"}}); }
-  void Record(Ledger& ledger) {
-    ledger.RecordDocument(key_, input_, {1}, 1, 0, {{folder_ / "out/a.tif.txt", 5}});
+  Ledger Make() { return Ledger(folder_ / "out", TextIdentity()); }
+  void Record(Ledger& ledger, int of_pages = 1, int failed = 0) {
+    DocumentRecord record;
+    record.input = known_;
+    record.name = record.source = input_.path;
+    record.output = input_.output;
+    record.of_pages = of_pages;
+    record.failed = failed;
+    record.output_bytes = {{"txt", 5}};
+    std::vector<int> pages;
+    for (int i = 1; i <= of_pages; ++i) pages.push_back(i);
+    ledger.RecordDocument(std::move(record), pages);
+  }
+  bool IsFinished(const std::vector<PageRange>& chosen = {}) {
+    return Make().IsFinished(known_, input_, chosen);
   }
   void WriteLedger(const std::string& bytes) { folder_.Write("out/.platen/ledger.jsonl", bytes); }
+  // The record, with some of it put differently.
+  std::string RecordWith(const nlohmann::ordered_json& changes) const {
+    auto json = nlohmann::ordered_json::parse(whole_);
+    json.update(changes);
+    return json.dump();
+  }
 
   TempFolder folder_;
   InputDocument input_;
-  std::string key_;
+  KnownInput known_;
   std::string whole_;
 };
 
@@ -161,33 +98,35 @@ TEST_F(RecordTest, CutShortItIsIgnoredAndTheNextStandsOnItsOwnLine) {
     WriteLedger(whole_.substr(0, cut));
     {
       Ledger ledger = Make();
-      EXPECT_FALSE(ledger.IsFinished(key_, input_, {})) << cut;
+      EXPECT_FALSE(ledger.IsFinished(known_, input_, {})) << cut;
       Record(ledger);
     }
-    EXPECT_TRUE(Make().IsFinished(key_, input_, {})) << cut;
+    EXPECT_TRUE(IsFinished()) << cut;
   }
 }
 
 TEST_F(RecordTest, LinesThatAreNoRecordsSayNothing) {
-  const std::vector<std::string> lines = {
-      R"({"record":1,"x":"document"})",
-      R"({"record":"document"})",
-      R"(["document"])",
-      R"("document")",
-      R"({"record":"document","key":7,"pages":1,"failed":0,"outputs":{}})",
-      R"({"record":"document","key":"k","pages":-1,"failed":0,"outputs":{}})",
-      R"({"record":"document","key":"k","pages":1e300,"failed":0,"outputs":{}})",
-      R"({"record":"document","key":"k","pages":1,"failed":0,"outputs":{"txt":"x"}})",
-      R"({"record":"document","key":"k","pages":1,"of":9999999999,"failed":0,"outputs":{}})",
-      R"({"record":"document","key":"k","pages":1,"page_list":"5-1","failed":0,"outputs":{}})",
-      R"({"record":"document","key":"k","pages":1,"page_list":7,"failed":0,"outputs":{}})",
-      "\"document\" \xff\xfe",
-      std::string(3 << 20, 'x') + "\"document\"",
-      std::string(100'000, '[') + "\"document\""};
+  const std::vector<std::string> lines = {R"({"record":1,"x":"document"})",
+                                          R"(["document"])",
+                                          R"("document")",
+                                          RecordWith({{"key", 7}}),
+                                          RecordWith({{"key", "../../etc"}}),
+                                          RecordWith({{"sha256", "k"}}),
+                                          RecordWith({{"output", "a\\x4"}}),
+                                          RecordWith({{"file", {{"size", "x"}}}}),
+                                          RecordWith({{"pages", -1}}),
+                                          RecordWith({{"pages", 1e300}}),
+                                          RecordWith({{"outputs", {{"txt", "x"}}}}),
+                                          RecordWith({{"of", 9999999999}}),
+                                          RecordWith({{"page_list", "5-1"}}),
+                                          RecordWith({{"page_list", 7}}),
+                                          "\"document\" \xff\xfe",
+                                          std::string(3 << 20, 'x') + "\"document\"",
+                                          std::string(100'000, '[') + "\"document\""};
   for (const std::string& line : lines) {
     WriteLedger(line + "\n" + whole_ + line + "\n");
     const Ledger ledger = Make();
-    EXPECT_TRUE(ledger.IsFinished(key_, input_, {})) << line.substr(0, 80);
+    EXPECT_TRUE(ledger.IsFinished(known_, input_, {})) << line.substr(0, 80);
     const bool too_long = line.size() > (1 << 20);  // not even looked at
     EXPECT_EQ(ledger.damaged_records(), too_long ? 0 : 2) << line.substr(0, 80);
   }
@@ -201,20 +140,88 @@ TEST_F(RecordTest, PagesMayBeListedInAnyOrderAndInAnyNumberOfRanges) {
                                       {"2-1000000," + many + "7", true},
                                       {many + "1-999999", false},
                                       {many + "2-4,6-1000000", false}}) {
-    WriteLedger("{\"record\":\"document\",\"key\":\"" + key_ +
-                "\",\"pages\":1000000,\"page_list\":\"" + list +
-                "\",\"of\":1000000,\"failed\":0,\"outputs\":{\"txt\":5}}\n");
-    EXPECT_EQ(Make().IsFinished(key_, input_, {}), has_all) << list.substr(list.size() - 20);
+    WriteLedger(RecordWith({{"pages", 1'000'000}, {"of", 1'000'000}, {"page_list", list}}) + "\n");
+    EXPECT_EQ(IsFinished(), has_all) << list.substr(list.size() - 20);
   }
 }
 
-TEST_F(RecordTest, RecordsOfVersionOneStandForWholeDocuments) {
-  WriteLedger("{\"record\":\"document\",\"key\":\"" + key_ +
-              "\",\"name\":\"a.tif\",\"pages\":3,\"failed\":0,\"outputs\":{\"txt\":5}}\n");
-  const Ledger ledger = Make();
-  EXPECT_TRUE(ledger.IsFinished(key_, input_, {}));
-  EXPECT_TRUE(ledger.IsFinished(key_, input_, {{2, 3}}));
-  EXPECT_FALSE(ledger.IsFinished(key_, input_, {{4, 4}}));  // no such page: to be said again
+TEST_F(RecordTest, OfEarlierVersionsOnlyTheirSuccessCounts) {
+  const std::string version_1 =
+      R"({"record":"document","key":"k","name":"a.tif","pages":3,"failed":0,"outputs":{"txt":5}})";
+  const std::string later =
+      R"({"record":"document","key":"k","name":"a.tif","output":"a.tif","pages":3,"failed":1,)"
+      R"("outputs":{"txt":5}})";
+  WriteLedger(version_1 + "\n");
+  EXPECT_FALSE(IsFinished());
+  EXPECT_TRUE(Make().HoldsSuccess(input_));
+  EXPECT_EQ(Make().damaged_records(), 0);
+  WriteLedger(later + "\n");
+  EXPECT_FALSE(IsFinished());
+  EXPECT_FALSE(Make().HoldsSuccess(input_));
+  EXPECT_EQ(Make().damaged_records(), 0);
+}
+
+TEST_F(RecordTest, AFileIsReadAgainOnlyIfTheFileSystemShowsAChange) {
+  Settle(input_.path);
+  const auto changed_now = [&] { return Make().Know(input_).content.sha256; };
+  // Known by a record whose stamp is of long ago, though its sum is another's.
+  const std::string other(kSha256HexLength, 'b');
+  const FileStamp now = InputStamp(input_.path);
+  const auto record = [&](int64_t changed_ns) {
+    WriteLedger(RecordWith({{"sha256", other},
+                            {"file",
+                             {{"size", now.bytes},
+                              {"modified", now.modified_ns},
+                              {"changed", changed_ns},
+                              {"inode", now.inode}}}}) +
+                "\n");
+  };
+  record(now.changed_ns);
+  EXPECT_EQ(changed_now(), other);
+  ResultIdentity verifying = TextIdentity();
+  verifying.verify_inputs = true;
+  EXPECT_NE(Ledger(folder_ / "out", verifying).Know(input_).content.sha256, other);
+  record(now.changed_ns - 1);
+  EXPECT_NE(changed_now(), other);
+}
+
+TEST_F(RecordTest, TheStampOfAFileThatHasJustChangedIsNotTrusted) {
+  EXPECT_EQ(known_.stamp, FileStamp());
+}
+
+TEST_F(RecordTest, AKeyIsOfContentAndRecognition) {
+  InputDocument copy{folder_.Write("b.tif", "x"), "b.tif", "", ""};
+  EXPECT_EQ(Make().Know(copy).key, known_.key);
+  folder_.Write("b.tif", "y");
+  EXPECT_NE(Make().Know(copy).key, known_.key);
+  folder_.Write("b.tif", "x");
+  ResultIdentity identity = TextIdentity();
+  identity.pdfs.fingerprint = "other";
+  EXPECT_EQ(Ledger(folder_ / "out", identity).Know(copy).key, known_.key);
+  identity.images.fingerprint = "other";
+  EXPECT_NE(Ledger(folder_ / "out", identity).Know(copy).key, known_.key);
+  identity = TextIdentity();
+  identity.names_outputs = true;
+  const Ledger ledger(folder_ / "out", identity);
+  EXPECT_NE(ledger.Know(copy).key, ledger.Know(input_).key);
+}
+
+TEST_F(RecordTest, OutputsOfTheSamePagesAddUp) {
+  folder_.Write("out/a.tif.md", "123");
+  const auto record_md = [&](int of_pages) {
+    ResultIdentity identity = {{"f"}, {"f"}, {"md"}};
+    Ledger ledger(folder_ / "out", identity);
+    DocumentRecord record;
+    record.input = known_;
+    record.name = record.source = record.output = "a.tif";
+    record.of_pages = of_pages;
+    record.output_bytes = {{"md", 3}};
+    ledger.RecordDocument(std::move(record), {1});
+  };
+  record_md(1);
+  EXPECT_TRUE(IsFinished());
+  const Ledger both(folder_ / "out", {{"f"}, {"f"}, {"txt", "md"}});
+  EXPECT_TRUE(both.IsFinished(known_, input_, {}));
 }
 
 TEST_F(RecordTest, NothingIsOpenedOrRemovedThroughALink) {
@@ -229,14 +236,12 @@ TEST_F(RecordTest, NothingIsOpenedOrRemovedThroughALink) {
       EXPECT_NE(std::string(e.what()).find("symbolic link"), std::string::npos) << e.what();
     }
   };
-  for (const std::string name : {"tmp", "pages"}) {
+  for (const std::string name : {"tmp", "results"}) {
     victim.Write(name + "/d/a", "precious");
-    victim.Write(name + "/" + key_ + ".jsonl", "precious");
     fs::remove_all(folder_ / ("out/.platen/" + name));
     fs::create_directory_symlink(victim / name, folder_ / ("out/.platen/" + name));
     expect_refused(name);
     EXPECT_EQ(ReadFile(victim / (name + "/d/a")), "precious");
-    EXPECT_EQ(ReadFile(victim / (name + "/" + key_ + ".jsonl")), "precious");
     fs::remove(folder_ / ("out/.platen/" + name));
   }
   for (const std::string name : {"ledger.jsonl", "lock"}) {
@@ -274,28 +279,18 @@ TEST_F(RecordTest, ANamedPipeInPlaceOfAFileIsRefusedAtOnce) {
   }
 }
 
-TEST_F(RecordTest, PagesLeftBehindByAKillAreSweptAtTheStart) {
-  folder_.Write("out/.platen/pages/" + key_ + ".jsonl", "left behind");
-  folder_.Write("out/.platen/pages/unknown.jsonl", "of a document that is not finished");
-  Make();
-  EXPECT_FALSE(std::filesystem::exists(folder_ / ("out/.platen/pages/" + key_ + ".jsonl")));
-  EXPECT_TRUE(std::filesystem::exists(folder_ / "out/.platen/pages/unknown.jsonl"));
-}
-
 TEST_F(RecordTest, OutputsThatNothingCallsIncompleteAreASuccess) {
-  EXPECT_TRUE(Make().HoldsSuccess(key_, input_));
-  EXPECT_TRUE(Make().HoldsSuccess("key of another version", input_));
+  EXPECT_TRUE(Make().HoldsSuccess(input_));
   WriteLedger("");
-  EXPECT_TRUE(Make().HoldsSuccess(key_, input_));
+  EXPECT_TRUE(Make().HoldsSuccess(input_));
   {
     Ledger ledger = Make();
-    ledger.RecordDocument(key_, input_, {1, 2}, 2, 1, {{folder_ / "out/a.tif.txt", 5}});
+    Record(ledger, 2, 1);
   }
-  EXPECT_FALSE(Make().HoldsSuccess(key_, input_));
-  EXPECT_FALSE(Make().HoldsSuccess("key of another version", input_));
+  EXPECT_FALSE(Make().HoldsSuccess(input_));
   std::filesystem::remove(folder_ / "out/a.tif.txt");
   WriteLedger(whole_);
-  EXPECT_FALSE(Make().HoldsSuccess(key_, input_));
+  EXPECT_FALSE(Make().HoldsSuccess(input_));
 }
 
 TEST(FormatPageRangesTest, IsTheInverseOfParsing) {
@@ -335,19 +330,98 @@ TEST_F(ResumeTest, ForceReadsEverythingAnew) {
   EXPECT_EQ(run.Go().totals.pages_handled(), 6);
 }
 
-TEST_F(ResumeTest, ChangedInputsOptionsFormatsOrOutputsAreReadAgain) {
+TEST_F(ResumeTest, ChangedInputsAndRecognitionAreReadAgain) {
   FakeRun run(folder_);
   run.Go();
   folder_.Write("in/c.tif", "pp");
-  EXPECT_EQ(run.Go().totals.documents_opened, 2);  // c and the failed b
+  EXPECT_EQ(run.Go().totals.pages_handled(), 3);  // of c, and the failed one of b
+  run.identity.images.fingerprint = "another model";
+  EXPECT_EQ(run.Go().totals.pages_handled(), 7);
+}
+
+TEST_F(ResumeTest, OutputsAreMadeWithoutReading) {
+  FakeRun run(folder_);
+  run.Go();
+  std::filesystem::remove(folder_ / "in/b.tif");  // has a failed page
+  auto expected = Outputs(folder_ / "out");
+  const auto nothing_read = [&](int made) {
+    const RunReport report = run.Go();
+    EXPECT_EQ(report.totals.pages_handled(), 0);
+    EXPECT_EQ(report.totals.documents_read, made);
+    EXPECT_EQ(report.totals.documents_skipped, 2 - made);
+  };
   std::filesystem::remove(folder_ / "out/in/a.tif.json");
-  EXPECT_EQ(run.Go().totals.documents_opened, 2);  // a and b
+  nothing_read(1);
+  EXPECT_EQ(Outputs(folder_ / "out"), expected);
   folder_.Write("out/in/a.tif.txt", "shortened");
-  EXPECT_EQ(run.Go().totals.documents_opened, 2);
+  nothing_read(1);
+  EXPECT_EQ(Outputs(folder_ / "out"), expected);
   run.identity.formats = {"txt", "md"};
-  EXPECT_EQ(run.Go().totals.documents_opened, 3);
-  run.identity.fingerprint = "another model";
-  EXPECT_EQ(run.Go().totals.documents_opened, 3);
+  nothing_read(2);
+  nothing_read(0);
+  run.identity.formats = {"txt", "json"};
+  nothing_read(0);
+  run.identity.rendering = "reflow=true";
+  run.options.render.reflow = true;
+  nothing_read(2);
+}
+
+TEST_F(ResumeTest, ATouchedMovedOrCopiedFileIsNotReadAgain) {
+  FakeRun run(folder_);
+  run.Go();
+  std::filesystem::remove(folder_ / "in/b.tif");
+  std::filesystem::last_write_time(folder_ / "in/a.tif",
+                                   std::filesystem::file_time_type::clock::now());
+  std::filesystem::create_directory(folder_ / "in/moved");
+  std::filesystem::rename(folder_ / "in/c.tif", folder_ / "in/moved/d.tif");
+  std::filesystem::copy_file(folder_ / "in/a.tif", folder_ / "in/copy.tif");
+  const RunReport report = run.Go();
+  EXPECT_EQ(report.totals.pages_handled(), 0);
+  EXPECT_EQ(report.totals.documents_skipped, 1);
+  EXPECT_EQ(report.totals.documents_read, 2);
+  const auto outputs = Outputs(folder_ / "out");
+  EXPECT_EQ(outputs.at("in/copy.tif.txt"), outputs.at("in/a.tif.txt"));
+  EXPECT_EQ(outputs.at("in/moved/d.tif.txt"), outputs.at("in/c.tif.txt"));
+}
+
+TEST_F(ResumeTest, CopiesInOneRunAreReadOnce) {
+  for (int i = 0; i < 20; ++i) folder_.Write("in/copy" + std::to_string(i) + ".tif", "ppp");
+  FakeRun run(folder_);
+  const RunReport report = run.Go();
+  EXPECT_EQ(report.totals.pages_handled(), 6);
+  EXPECT_EQ(report.totals.documents_read, 22);
+  const auto outputs = Outputs(folder_ / "out");
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(outputs.at("in/copy" + std::to_string(i) + ".tif.txt"), outputs.at("in/a.tif.txt"));
+  }
+}
+
+// A copy that waits for the first to be read must not wait for ever when the run is stopped.
+TEST_F(ResumeTest, AnInterruptedRunWaitsForNoCopy) {
+  for (int i = 0; i < 5; ++i) folder_.Write("in/copy" + std::to_string(i) + ".tif", "ppp");
+  for (int pages = 0; pages < 8; ++pages) {
+    FakeRun run(folder_);
+    run.output_dir = folder_ / ("out" + std::to_string(pages));
+    int asked = 0;
+    run.interrupted = [&] { return ++asked > pages; };
+    EXPECT_TRUE(run.Go().interrupted);
+  }
+}
+
+TEST_F(ResumeTest, DamagedResultsAreReadAgain) {
+  FakeRun run(folder_);
+  run.Go();
+  const auto before = Outputs(folder_ / "out");
+  std::filesystem::remove(folder_ / "out/in/a.tif.json");
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(folder_ / "out/.platen/results")) {
+    if (!entry.is_regular_file()) continue;
+    std::string bytes = ReadFile(entry.path().string());
+    bytes[bytes.size() / 2] ^= 1;
+    std::ofstream(entry.path(), std::ios::binary) << bytes;
+  }
+  EXPECT_GT(run.Go().totals.pages_handled(), 1);
+  EXPECT_EQ(Outputs(folder_ / "out"), before);
 }
 
 TEST_F(ResumeTest, RunsThatChooseDifferentPagesAddUp) {
@@ -423,17 +497,6 @@ TEST_F(ResumeTest, EveryFailureIsInTheFile) {
     EXPECT_TRUE(json["input"].is_string() && json["error"].is_string()) << line;
   }
   EXPECT_EQ(lines, 1201);
-}
-
-TEST_F(ResumeTest, NothingRemainsOfFinishedDocuments) {
-  FakeRun run(folder_);
-  run.Go();
-  int kept = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder_ / "out/.platen/pages")) {
-    kept += entry.is_regular_file();
-  }
-  EXPECT_EQ(kept, 1);  // b has a failed page
-  EXPECT_TRUE(std::filesystem::is_empty(folder_ / "out/.platen/tmp"));
 }
 
 constexpr auto kNever = std::chrono::microseconds(-1);

@@ -136,7 +136,7 @@ struct FakeRun {
   }
 
   std::string output_dir;
-  ResultIdentity identity = {"fingerprint", {"txt", "json"}};
+  ResultIdentity identity = {{"fingerprint"}, {"fingerprint"}, {"txt", "json"}};
   RunOptions options;
   SinkObservers sink_observers;
   FakeRecognizer::Options fake;

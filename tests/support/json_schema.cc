@@ -1,6 +1,7 @@
 #include "tests/support/json_schema.h"
 
 #include <algorithm>
+#include <regex>
 #include <set>
 #include <stdexcept>
 
@@ -9,23 +10,10 @@ namespace {
 
 using nlohmann::json;
 
-const std::set<std::string> kKnown = {"$schema",
-                                      "$ref",
-                                      "$defs",
-                                      "title",
-                                      "description",
-                                      "type",
-                                      "required",
-                                      "const",
-                                      "enum",
-                                      "items",
-                                      "minItems",
-                                      "maxItems",
-                                      "minLength",
-                                      "properties",
-                                      "minimum",
-                                      "maximum",
-                                      "additionalProperties"};
+const std::set<std::string> kKnown = {
+    "$schema",   "$ref",    "$defs",      "title",   "description", "type",
+    "required",  "const",   "enum",       "items",   "minItems",    "maxItems",
+    "minLength", "pattern", "properties", "minimum", "maximum",     "additionalProperties"};
 
 class Checker {
  public:
@@ -50,6 +38,11 @@ class Checker {
     if (value.is_number()) CheckNumber(schema, value, at);
     if (value.is_string() && value.get<std::string>().size() < schema.value("minLength", 0u)) {
       Fail(at, "is too short");
+    }
+    if (value.is_string() && schema.contains("pattern") &&
+        !std::regex_search(value.get<std::string>(),
+                           std::regex(schema["pattern"].get<std::string>()))) {
+      Fail(at, "does not match the pattern");
     }
     if (value.is_array()) CheckArray(schema, value, at);
     if (value.is_object()) CheckObject(schema, value, at);

@@ -39,6 +39,7 @@ struct OptionSpec {
   // but how outputs show it does. kUnstated: of no command that writes outputs.
   int changes_results = kUnstated;
   std::string name_in_results = "";  // there, if not its key
+  bool pdf_only = false;             // of those: it concerns PDF documents alone
 };
 
 using OptionTable = std::vector<OptionSpec>;

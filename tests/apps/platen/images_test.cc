@@ -14,7 +14,8 @@ class Images : public testing::OcrFixture {
   // A page with a photo, in a folder whose name a URL cannot have.
   void SetUp() override {
     fs::create_directories(folder_ / "in/a (1)");
-    fs::copy_file(testing::SourcePath("tests/data/pictures/photo_page.jpg"), folder_ / "in/a (1)/p.png");
+    fs::copy_file(testing::SourcePath("tests/data/pictures/photo_page.jpg"),
+                  folder_ / "in/a (1)/p.png");
   }
 };
 
@@ -26,8 +27,8 @@ TEST_F(Images, AreWrittenBesideTheOutputsThatNameThem) {
   EXPECT_TRUE(first.at(name).starts_with("\x89PNG"));
   EXPECT_TRUE(
       Contains(first.at("in/a (1)/p.png.md"), "![](../../figures/in/a%20%281%29/p.png/p1-1.png)"));
-  EXPECT_TRUE(Contains(first.at("in/a (1)/p.png.json"),
-                       "\"../../figures/in/a%20%281%29/p.png/p1-1.png\""));
+  EXPECT_TRUE(
+      Contains(first.at("in/a (1)/p.png.json"), "\"../../figures/in/a%20%281%29/p.png/p1-1.png\""));
   // The same bytes at another time, with other threads; and what is finished is finished.
   ASSERT_EQ(Ocr({"in", "-o", "again", "--images", "figures", "-j", "2"}).exit_code, 0);
   EXPECT_EQ(Outputs(folder_ / "again"), first);

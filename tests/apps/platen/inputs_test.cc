@@ -223,21 +223,6 @@ TEST_F(InputsTest, InputAndOutputAreNotTheSameFolder) {
   EXPECT_TRUE(Contains(result.err, "in: input and output are the same folder")) << result.err;
 }
 
-TEST_F(InputsTest, ATreeOfVersionOneGoesOnUnderItsNamesOrIsLeftAlone) {
-  CopySample("pages/phototest.tif", "data/scans/a.tif");
-  // As version 0.1 named outputs of "data/scans".
-  EXPECT_EQ(Ocr({"data/scans", "-o", "out", "--input-root", "."}).exit_code, 0);
-  const auto before = Outputs(folder_ / "out");
-  ASSERT_TRUE(before.contains("data/scans/a.tif.txt"));
-  const ProgramResult refused = Ocr({"data/scans", "-o", "out"});
-  EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_TRUE(Contains(refused.err, "(data/scans/a.tif, now scans/a.tif)")) << refused.err;
-  EXPECT_TRUE(Contains(refused.err, "add --input-root .")) << refused.err;
-  EXPECT_TRUE(Outputs(folder_ / "out") == before);
-  const ProgramResult on = Ocr({"data/scans", "-o", "out", "--input-root", "."});
-  EXPECT_TRUE(Contains(on.out, "nothing to do")) << on.out;
-}
-
 // ----------------------------------------------------------------------------- choices refused
 
 TEST_F(InputsTest, GranularitiesTheModelWasNotTrainedForAreRefused) {

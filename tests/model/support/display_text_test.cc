@@ -14,6 +14,16 @@ TEST(DisplayNameTest, NamesStayDistinctAndReadable) {
   EXPECT_EQ(DisplayName("\xED\xA0\x80"), "\\xed\\xa0\\x80");  // a surrogate is not UTF-8
 }
 
+TEST(DisplayNameTest, CanBeReadBack) {
+  for (const std::string name : {"a", "Grüße 1.tif", "a\xE9.tif", "a\\xe9.tif", "line\nbreak", "",
+                                 "\xED\xA0\x80", "\\", "x\\\\y"}) {
+    EXPECT_EQ(NameFromDisplay(DisplayName(name)), name);
+  }
+  for (const char* none : {"\\", "\\x", "\\x0", "\\xzz", "\\x41", "\\n", "a\xE9", "line\nbreak"}) {
+    EXPECT_FALSE(NameFromDisplay(none)) << none;
+  }
+}
+
 TEST(PrintableTest, WhatATerminalWouldObeyIsShown) {
   EXPECT_EQ(Printable("Grüße\nand a \\"), "Grüße\nand a \\");
   EXPECT_EQ(Printable("\033[31m\t\x7F"), "\\x1b[31m\\x09\\x7f");

@@ -95,19 +95,6 @@ TEST_F(DiscoverTest, OutputNamesDoNotDependOnHowTheInputWasTyped) {
             (std::vector<std::string>{"b.png", "1.png"}));
 }
 
-TEST_F(DiscoverTest, WhereVersionOnePutTheOutputsIsKnown) {
-  folder_.Write("x/scans/b.png", "x");
-  EXPECT_EQ(Discover({"x/scans"}).documents[0].former_output, "x/scans/b.png");
-  EXPECT_EQ(Discover({"x/scans/b.png"}).documents[0].former_output, "x/scans/b.png");
-  EXPECT_EQ(Discover({"x/scans/*"}).documents[0].former_output, "x/scans/b.png");
-  EXPECT_EQ(Discover({"x"}).documents[0].former_output, "");  // the same as now
-  EXPECT_EQ(Discover({folder_ / "x/scans"}).documents[0].former_output, "");
-  fs::current_path(folder_ / "x/scans");
-  EXPECT_EQ(Discover({"."}).documents[0].former_output, "b.png");
-  EXPECT_EQ(Discover({"."}, "out", ".").documents[0].output, "b.png");  // how to go on there
-  EXPECT_EQ(Discover({"."}, "out", ".").documents[0].former_output, "");
-}
-
 TEST_F(DiscoverTest, ContentDecidesWhatAFileIs) {
   folder_.Write("s/noext", kPng);
   folder_.Write("s/wrong.txt", kPng);

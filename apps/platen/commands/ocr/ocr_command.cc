@@ -142,25 +142,38 @@ void WarnOfUntrainedTask(const ReadingConfig& reading, const std::string& task) 
 }
 
 // What stands in the outputs: what was taken, not "auto".
-ResultSettings SettingsOfResults(const Settings& settings, const LoadedModel& loaded,
-                                 const LayoutChoice& layout, const ReadOptions& read) {
+Recognition RecognitionOf(InputKind kind, const Settings& settings, const LoadedModel& loaded,
+                          const LayoutChoice& layout, const ReadOptions& read) {
   const ReadingConfig& reading = loaded.model->snapshot().reading;
-  return ResultSettingsOf(
-      OcrOptions(), settings,
+  Recognition recognition;
+  recognition.settings = ResultSettingsOf(
+      OcrOptions(), settings, kind,
       {{"model", loaded.id},
        {"layout-model", layout.id},
        {"granularity", GranularityName(read.granularity.value_or(reading.granularity))},
        {"precision", PrecisionName(loaded.model->precision())},
        {"attention", VisionAttentionName(loaded.model->attention())}});
+  recognition.fingerprint = FingerprintOf(recognition.settings);
+  return recognition;
+}
+
+ResultIdentity IdentityOf(const Settings& settings, const Job& job, const LoadedModel& loaded,
+                          const LayoutChoice& layout, const ReadOptions& read) {
+  ResultIdentity identity;
+  identity.images = RecognitionOf(InputKind::kImage, settings, loaded, layout, read);
+  identity.pdfs = RecognitionOf(InputKind::kPdf, settings, loaded, layout, read);
+  identity.formats = job.target.formats();
+  identity.rendering = RenderingOf(OcrOptions(), settings);
+  identity.names_outputs = !settings.Text("images").empty();
+  identity.verify_inputs = settings.Flag("verify-inputs");
+  return identity;
 }
 
 RunOptions MakeRunOptions(const Settings& settings, const LoadedModel& loaded,
-                          const LayoutChoice& layout, const ReadOptions& read,
-                          const Resources& resources) {
+                          const ReadOptions& read, const Resources& resources) {
   RunOptions options;
   options.version = PLATEN_VERSION;
   options.model_id = loaded.id;
-  options.settings = SettingsOfResults(settings, loaded, layout, read);
   if (!settings.Text("pages").empty()) {
     options.source.pages = ParsePageRanges(settings.Text("pages"));
   }
@@ -287,10 +300,9 @@ int ReadDocuments(const Settings& settings, Job& job) {
         line.Show(progress);
       },
       ObserversOf(report, job.target, metrics)};
-  const RunOptions options =
-      MakeRunOptions(settings, reader.loaded, reader.layout, reader.read, resources);
-  Ledger ledger(job.target.dir(), {FingerprintOf(options.settings), job.target.formats(),
-                                   RenderingOf(OcrOptions(), settings)});
+  const RunOptions options = MakeRunOptions(settings, reader.loaded, reader.read, resources);
+  Ledger ledger(job.target.dir(),
+                IdentityOf(settings, job, reader.loaded, reader.layout, reader.read));
   if (ledger.damaged_records() > 0) {
     Log(LogLevel::kWarning, DisplayName(job.target.dir()) + "/.platen/ledger.jsonl: " +
                                 Counted(ledger.damaged_records(), "damaged line") + ", ignored");

@@ -81,6 +81,15 @@ void AddInputAndOutput(OptionTable& table) {
                            "the same folder has finished are skipped, and a run that was cut off "
                            "continues.",
                    .changes_results = OptionSpec::kNo});
+  table.push_back({.name = "verify-inputs",
+                   .type = Type::kFlag,
+                   .default_value = "false",
+                   .group = group,
+                   .help =
+                       "Read every input to see whether it has changed. Without it, a file whose "
+                       "size, times and inode are those of the earlier run is taken for the "
+                       "same.",
+                   .changes_results = OptionSpec::kNo});
   table.push_back({.name = "fail-on",
                    .type = Type::kChoice,
                    .default_value = "failures",
@@ -103,7 +112,8 @@ void AddReading(OptionTable& table) {
                    .help = "Resolution at which PDF pages are rendered.",
                    .min = 36,
                    .max = 1200,
-                   .changes_results = 9});
+                   .changes_results = 9,
+                   .pdf_only = true});
   table.push_back({.name = "max-pixels",
                    .type = Type::kInteger,
                    .default_value = "200000000",

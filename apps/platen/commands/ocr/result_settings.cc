@@ -28,14 +28,15 @@ bool IsLiteral(const OptionSpec& option, const std::string& value) {
 
 }  // namespace
 
-ResultSettings ResultSettingsOf(const OptionTable& table, const Settings& settings,
+ResultSettings ResultSettingsOf(const OptionTable& table, const Settings& settings, InputKind kind,
                                 const std::map<std::string, std::string>& resolved) {
   ResultSettings shown = {{"platen", PLATEN_VERSION}};
   for (const OptionSpec* option : ByPlace(table)) {
+    if (option->pdf_only && kind != InputKind::kPdf) continue;
     const auto known = resolved.find(option->name);
     const std::string& value =
         known == resolved.end() ? settings.Text(option->name) : known->second;
-    if (option->changes_results > kPlacesOf01 && value == option->default_value) continue;
+    if (option->changes_results > kAlwaysShown && value == option->default_value) continue;
     const std::string& name = option->name_in_results;
     shown.push_back({name.empty() ? ConfigKey(option->name) : name, value,
                      IsLiteral(*option, settings.Text(option->name))});
@@ -60,10 +61,6 @@ std::string FingerprintOf(const ResultSettings& settings) {
   for (const auto& [name, value, unused] : settings) {
     hasher.Add(name);
     hasher.Add(value);
-    if (name != "dpi") continue;
-    // Chosen pages stood here in version 0.1, whose results of whole documents still count.
-    hasher.Add("pages");
-    hasher.Add("");
   }
   return hasher.Hex();
 }

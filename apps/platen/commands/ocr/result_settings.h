@@ -8,18 +8,20 @@
 
 #include "apps/platen/cli/option_table.h"
 #include "apps/platen/cli/settings.h"
+#include "pipeline/document_content.h"
 #include "stages/formats/page_result.h"
 
 namespace platen {
 
 using ResultSettings = std::vector<DocumentSetting>;
 
-// The version, then the options whose changes_results is a place, in the order of places: the name
-// in results and the value, that of `resolved` (by option name) where it has one. Options that came
-// after version 0.1 (places above kPlacesOf01) are left out where they have their default, so that
-// what was read before they came still counts.
-inline constexpr int kPlacesOf01 = 11;
-ResultSettings ResultSettingsOf(const OptionTable& table, const Settings& settings,
+// Of inputs of one kind: the version, then the options that concern them and whose changes_results
+// is a place, in the order of places: the name
+// in results and the value, that of `resolved` (by option name) where it has one. Options with
+// a place above kAlwaysShown are left out where they have their default, so that a new option
+// leaves what was read before it came as it is.
+inline constexpr int kAlwaysShown = 11;
+ResultSettings ResultSettingsOf(const OptionTable& table, const Settings& settings, InputKind kind,
                                 const std::map<std::string, std::string>& resolved);
 
 // The options with changes_results kRendering that are not the default; empty: all are.

@@ -22,27 +22,25 @@ TEST(ChangesResults, EveryOptionSaysSoAndNoPlaceIsTakenTwice) {
   EXPECT_EQ(*places.rbegin(), static_cast<int>(places.size()));
 }
 
-// In the order and with the names of version 0.1.
-TEST(ResultSettings, AreThoseOfTheFirstVersion) {
+TEST(ResultSettings, HaveAFixedOrderAndOnlyWhatConcernsTheirKind) {
   const Settings settings = ParseSettings(OcrOptions(), {"--dpi", "300", "--pages", "2-3"});
-  const ResultSettings expected = {{"platen", PLATEN_VERSION},
-                                   {"model", "an id"},
-                                   {"task", "text"},
-                                   {"granularity", "line"},
-                                   {"precision", "int8"},
-                                   {"attention", "f32"},
-                                   {"text_height", "0", true},
-                                   {"repetition_penalty", "1", true},
-                                   {"max_new_tokens", "0", true},
-                                   {"dpi", "300", true},
-                                   {"max_pixels", "200000000", true},
-                                   {"composite_alpha", "false", true}};
-  EXPECT_EQ(ResultSettingsOf(OcrOptions(), settings,
-                             {{"model", "an id"},
-                              {"granularity", "line"},
-                              {"precision", "int8"},
-                              {"attention", "f32"}}),
-            expected);
+  ResultSettings expected = {{"platen", PLATEN_VERSION},
+                             {"model", "an id"},
+                             {"task", "text"},
+                             {"granularity", "line"},
+                             {"precision", "int8"},
+                             {"attention", "f32"},
+                             {"text_height", "0", true},
+                             {"repetition_penalty", "1", true},
+                             {"max_new_tokens", "0", true},
+                             {"dpi", "300", true},
+                             {"max_pixels", "200000000", true},
+                             {"composite_alpha", "false", true}};
+  const std::map<std::string, std::string> resolved = {
+      {"model", "an id"}, {"granularity", "line"}, {"precision", "int8"}, {"attention", "f32"}};
+  EXPECT_EQ(ResultSettingsOf(OcrOptions(), settings, InputKind::kPdf, resolved), expected);
+  expected.erase(expected.begin() + 9);  // dpi
+  EXPECT_EQ(ResultSettingsOf(OcrOptions(), settings, InputKind::kImage, resolved), expected);
 }
 
 TEST(Rendering, IsApartFromWhatIsRead) {
@@ -50,23 +48,23 @@ TEST(Rendering, IsApartFromWhatIsRead) {
   const Settings other = ParseSettings(OcrOptions(), {"--keep", "headers,footnotes", "--reflow"});
   EXPECT_EQ(RenderingOf(OcrOptions(), usual), "");
   EXPECT_EQ(RenderingOf(OcrOptions(), other), "keep=headers,footnotes reflow=true");
-  EXPECT_EQ(FingerprintOf(ResultSettingsOf(OcrOptions(), other, {})),
-            FingerprintOf(ResultSettingsOf(OcrOptions(), usual, {})));
+  EXPECT_EQ(FingerprintOf(ResultSettingsOf(OcrOptions(), other, InputKind::kPdf, {})),
+            FingerprintOf(ResultSettingsOf(OcrOptions(), usual, InputKind::kPdf, {})));
 }
 
 TEST(ResultSettings, WhatIsNoNumberOfJsonIsText) {
   const OptionTable table = {
       {.name = "size", .type = OptionType::kInteger, .min = 0, .max = 9, .changes_results = 1},
       {.name = "mark", .changes_results = 2}};
-  const ResultSettings settings =
-      ResultSettingsOf(table, ParseSettings(table, {"--size", "05", "--mark", "5"}), {});
+  const ResultSettings settings = ResultSettingsOf(
+      table, ParseSettings(table, {"--size", "05", "--mark", "5"}), InputKind::kImage, {});
   EXPECT_EQ(settings, (ResultSettings{{"platen", PLATEN_VERSION}, {"size", "05"}, {"mark", "5"}}));
 }
 
 // What was taken counts, not how it was asked for: a layout model may lie beside the model.
 TEST(ResultSettings, ALayoutModelCountsByItsContents) {
   const auto shown = [](const std::vector<std::string>& words, const std::string& id) {
-    return ResultSettingsOf(OcrOptions(), ParseSettings(OcrOptions(), words),
+    return ResultSettingsOf(OcrOptions(), ParseSettings(OcrOptions(), words), InputKind::kImage,
                             {{"layout-model", id}});
   };
   const DocumentSetting entry = {"layout_model", "an id"};
@@ -80,31 +78,23 @@ TEST(ResultSettings, ALayoutModelCountsByItsContents) {
 TEST(ResultSettings, ALaterOptionCountsOnceItIsUsed) {
   const OptionTable table = {
       {.name = "dpi", .default_value = "200", .changes_results = 9},
-      {.name = "later-option", .default_value = "off", .changes_results = kPlacesOf01 + 1},
+      {.name = "later-option", .default_value = "off", .changes_results = kAlwaysShown + 1},
       {.name = "speed", .changes_results = OptionSpec::kNo}};
-  const ResultSettings unused = ResultSettingsOf(table, ParseSettings(table, {}), {});
+  const ResultSettings unused =
+      ResultSettingsOf(table, ParseSettings(table, {}), InputKind::kImage, {});
   EXPECT_EQ(unused, (ResultSettings{{"platen", PLATEN_VERSION}, {"dpi", "200"}}));
-  const ResultSettings used =
-      ResultSettingsOf(table, ParseSettings(table, {"--later-option", "on", "--speed", "x"}), {});
+  const ResultSettings used = ResultSettingsOf(
+      table, ParseSettings(table, {"--later-option", "on", "--speed", "x"}), InputKind::kImage, {});
   EXPECT_EQ(used,
             (ResultSettings{{"platen", PLATEN_VERSION}, {"dpi", "200"}, {"later_option", "on"}}));
 }
 
-// Computed by version 0.1: its output trees are continued, not read again.
-TEST(Fingerprint, IsThatOfTheFirstVersion) {
-  EXPECT_EQ(FingerprintOf({{"platen", "0.1.0"},
-                           {"model", "90ea51f3d56792f239650fb5813fc0bf"},
-                           {"task", "text"},
-                           {"granularity", "line"},
-                           {"precision", "int8"},
-                           {"attention", "f32"},
-                           {"text_height", "0"},
-                           {"repetition_penalty", "1"},
-                           {"max_new_tokens", "0"},
-                           {"dpi", "200"},
-                           {"max_pixels", "200000000"},
-                           {"composite_alpha", "false"}}),
-            "65087f3d9746b51d6c2ce3b5afcfe2c1");
+TEST(Fingerprint, EveryNameAndValueCounts) {
+  const std::string one = FingerprintOf({{"task", "text"}, {"dpi", "200"}});
+  EXPECT_EQ(FingerprintOf({{"task", "text"}, {"dpi", "200", true}}), one);
+  EXPECT_NE(FingerprintOf({{"task", "text"}, {"dpi", "300"}}), one);
+  EXPECT_NE(FingerprintOf({{"task", "textdpi"}, {"", "200"}}), one);
+  EXPECT_NE(FingerprintOf({{"task", "text"}}), one);
 }
 
 }  // namespace
