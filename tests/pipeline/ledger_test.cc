@@ -387,6 +387,7 @@ TEST_F(ResumeTest, ATouchedMovedOrCopiedFileIsNotReadAgain) {
 TEST_F(ResumeTest, CopiesInOneRunAreReadOnce) {
   for (int i = 0; i < 20; ++i) folder_.Write("in/copy" + std::to_string(i) + ".tif", "ppp");
   FakeRun run(folder_);
+  run.options.pipeline.slots = 40;  // all could be in flight at once
   const RunReport report = run.Go();
   EXPECT_EQ(report.totals.pages_handled(), 6);
   EXPECT_EQ(report.totals.documents_read, 22);
