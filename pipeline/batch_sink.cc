@@ -6,6 +6,7 @@
 
 #include "model/support/display_text.h"
 #include "model/support/error.h"
+#include "pipeline/document_outputs.h"
 #include "stages/doubts.h"
 
 namespace platen {
@@ -185,29 +186,19 @@ bool BatchSink::WouldLosePages(const BatchDocument& document) const {
 void BatchSink::WriteOutputs(BatchDocument& document, FinishedDocument& finished) {
   // Not there, or of no format that is read: there is nothing that outputs could be of.
   if (!document.input.error.empty() || document.known.key.empty()) return;
-  DocumentPages pages{
-      static_cast<int>(finished.pages.size()), [&](int index) {
-        return document.finished_pages->Read(finished.pages[static_cast<size_t>(index)]);
-      }};
-  if (!document.error.empty()) pages = {1, [&](int) { return PageOfFailure(document.error); }};
-  const DocumentInfo info = {DisplayName(document.input.output),
-                             ledger_.identity().of(document.known.content.kind).settings,
-                             document.known.content.sha256};
-  finished.outputs =
-      WriteDocument(ledger_.root(), document.input.output, ledger_.identity().formats, info, pages,
-                    ledger_.temporary(), options_.render);
-  DocumentRecord record;
-  record.input = document.known;
-  record.name = document.input.shown_name();
-  record.source = document.input.path;
-  record.output = document.input.output;
-  record.of_pages = document.num_pages;
-  record.failed = finished.failed;
-  record.rendering = ledger_.identity().rendering;
-  for (size_t i = 0; i < finished.outputs.size(); ++i) {
-    record.output_bytes[ledger_.identity().formats[i]] = finished.outputs[i].bytes;
-  }
-  ledger_.RecordDocument(std::move(record), finished.pages);
+  OutputsOf outputs;
+  outputs.record.input = document.known;
+  outputs.record.name = document.input.shown_name();
+  outputs.record.source = document.input.path;
+  outputs.record.output = document.input.output;
+  outputs.record.of_pages = document.num_pages;
+  outputs.record.failed = finished.failed;
+  outputs.pages = finished.pages;
+  outputs.settings = ledger_.identity().of(document.known.content.kind).settings;
+  outputs.page = [&](int page) {
+    return page == 0 ? PageOfFailure(document.error) : document.finished_pages->Read(page);
+  };
+  finished.outputs = WriteOutputsOf(std::move(outputs), options_.render, ledger_);
 }
 
 void BatchSink::AddFailure(const BatchDocument& document, int page, const std::string& error) {

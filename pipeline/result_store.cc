@@ -26,7 +26,8 @@ std::unique_ptr<PageFile> ResultStore::Open(const std::string& key) const {
   });
 }
 
-CleanedResults ResultStore::Clean(std::chrono::system_clock::time_point before) const {
+CleanedResults ResultStore::Clean(std::chrono::system_clock::time_point before,
+                                  bool dry_run) const {
   CleanedResults cleaned;
   const auto limit = std::chrono::system_clock::to_time_t(before);
   WithErrorKind(ErrorKind::kEnvironment, [&] {
@@ -39,7 +40,7 @@ CleanedResults ResultStore::Clean(std::chrono::system_clock::time_point before) 
         const bool old = info->st_mtim.tv_sec < limit;
         (old ? cleaned.files : cleaned.kept_files) += 1;
         (old ? cleaned.bytes : cleaned.kept_bytes) += info->st_size;
-        if (old) folder.Remove(key);
+        if (old && !dry_run) folder.Remove(key);
       }
     }
   });

@@ -29,9 +29,9 @@ class ResultStore {
   // The pages stored under a key, 32 hexadecimal digits. Throws Error(kEnvironment).
   std::unique_ptr<PageFile> Open(const std::string& key) const;
 
-  // Removes what was last added to before `before`, a time since 1970. Nothing else: a file that
-  // has no name of ours stays.
-  CleanedResults Clean(std::chrono::system_clock::time_point before) const;
+  // Removes what was last added to before that time; `dry_run`: only counts it. Nothing else goes:
+  // a file that has no name of ours stays.
+  CleanedResults Clean(std::chrono::system_clock::time_point before, bool dry_run = false) const;
 
  private:
   Folder folder_;

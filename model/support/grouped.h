@@ -21,4 +21,16 @@ std::string Counted(T count, const std::string& thing) {
   return Grouped(count) + " " + thing + (count == 1 ? "" : "s");
 }
 
+// "512 bytes", "80 KiB", "3.2 MiB", "1.4 GiB".
+inline std::string SizeText(int64_t bytes) {
+  constexpr int64_t kKib = 1024;
+  if (bytes < kKib) return Counted(bytes, "byte");
+  const char* units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  int64_t tenths = bytes * 10 / kKib;
+  size_t unit = 0;
+  for (; tenths >= kKib * 10; tenths /= kKib) ++unit;
+  const std::string whole = Grouped(tenths / 10);
+  return whole + (tenths < 100 ? "." + std::to_string(tenths % 10) : "") + " " + units[unit];
+}
+
 }  // namespace platen

@@ -6,6 +6,8 @@ const std::vector<CommandGroup>& CommandGroups() {
   static const std::vector<CommandGroup> groups = {
       {"The job",
        {{"ocr", "read scans and write their text", RunOcrCommand},
+        {"export", "write what was read in other formats", RunExportCommand},
+        {"clean", "remove stored results", RunCleanCommand},
         {"run", "read requests from a file, a line each, and write the answers", RunRunCommand}}},
       {"Models",
        {{"inspect", "check and describe a model snapshot", RunInspectCommand},

@@ -9,6 +9,8 @@ namespace platen {
 
 using Words = std::vector<std::string>;
 
+int RunCleanCommand(const Words& words);
+int RunExportCommand(const Words& words);
 int RunOcrCommand(const Words& words);
 int RunRunCommand(const Words& words);
 int RunCompareCommand(const Words& words);

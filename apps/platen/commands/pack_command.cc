@@ -43,7 +43,8 @@ CommandHelp Help() {
   return {
       "Usage: platen pack [MODEL] [options]\n\n"
       "Brings a snapshot's weights into the form the kernels read and keeps them in a file beside\n"
-      "the snapshot, or in the user's cache folder. Later starts read that file instead of packing\n"
+      "the snapshot, or in the user's cache folder. Later starts read that file instead of "
+      "packing\n"
       "again. The first run with a large model does the same by itself. Without MODEL: the "
       "bundled\n"
       "model.\n"};

@@ -1,0 +1,83 @@
+// platen clean: removes stored results.
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <chrono>
+
+#include "apps/platen/cli/command_line.h"
+#include "apps/platen/cli/exit_codes.h"
+#include "apps/platen/cli/option_values.h"
+#include "apps/platen/cli/results_folder.h"
+#include "apps/platen/commands/commands.h"
+#include "model/support/error.h"
+#include "model/support/grouped.h"
+#include "pipeline/ledger.h"
+
+namespace platen {
+namespace {
+
+const OptionTable& CleanOptions() {
+  static const OptionTable table = {
+      {.name = "older-than",
+       .default_value = "0h",
+       .value_name = "AGE",
+       .group = "Options",
+       .help = "Only results that nothing was added to for so long: 12h, 30d, 8w."},
+      {.name = "dry-run",
+       .type = OptionType::kFlag,
+       .default_value = "false",
+       .group = "Options",
+       .help = "Remove nothing; say what would go."},
+      HelpOption("Options"),
+  };
+  return table;
+}
+
+CommandHelp Help() {
+  return {
+      "Usage: platen clean OUT [options]\n"
+      "\n"
+      "Removes the results that platen ocr has stored in OUT/.platen/results, and says what that\n"
+      "frees. Outputs stay, and finished documents stay finished. But another format, or a copy "
+      "of\n"
+      "a document, is read again then.\n"
+      "\n"
+      "  platen clean text --older-than 30d\n"};
+}
+
+std::chrono::hours AgeFrom(const std::string& text) {
+  constexpr int64_t kMost = 1'000'000;
+  int64_t count = -1;
+  const char* end = text.data() + text.size();
+  const auto [unit, error] = std::from_chars(text.data(), end, count);
+  const int64_t hours = unit + 1 != end ? 0
+                        : *unit == 'h'  ? 1
+                        : *unit == 'd'  ? 24
+                        : *unit == 'w'  ? 168
+                                        : 0;
+  if (error != std::errc() || hours == 0 || count < 0 || count > kMost) {
+    throw Error(ErrorKind::kUsage, {"", "--older-than"},
+                "\"" + text + "\" is no age; write 12h, 30d or 8w");
+  }
+  return std::chrono::hours(count * hours);
+}
+
+}  // namespace
+
+int RunCleanCommand(const Words& words) {
+  const auto settings = ParseCommand(CleanOptions(), words, Help());
+  if (!settings) return kExitDone;
+  const std::chrono::hours age = AgeFrom(settings->Text("older-than"));
+  const std::string dir = ResultsFolder(*settings, "clean");
+  const bool dry_run = settings->Flag("dry-run");
+  const Ledger ledger(dir, {});
+  const CleanedResults cleaned = ledger.results().Clean(
+      std::chrono::system_clock::now() - age + std::chrono::seconds(1), dry_run);
+  fmt::print("{} {}, {}; {} kept, {}\n", Counted(cleaned.files, "stored result"),
+             dry_run ? "would be removed" : "removed", SizeText(cleaned.bytes),
+             Grouped(cleaned.kept_files), SizeText(cleaned.kept_bytes));
+  return kExitDone;
+}
+
+}  // namespace platen

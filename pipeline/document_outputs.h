@@ -1,0 +1,26 @@
+// The outputs of a document, and their record.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "pipeline/ledger.h"
+#include "stages/formats/render_options.h"
+
+namespace platen {
+
+struct OutputsOf {
+  DocumentRecord record;  // input, name, source, output, of_pages and failed; the rest is filled in
+  std::vector<int> pages;                 // ascending, that are in the outputs
+  std::vector<DocumentSetting> settings;  // they were read with
+  // A page of them. If there is none, page 0: what is wrong with the document.
+  std::function<PageResult(int page)> page;
+};
+
+// Writes the document in every format of the ledger's identity and records it. Throws as
+// WriteDocument and Ledger do.
+std::vector<WrittenFile> WriteOutputsOf(OutputsOf document, const RenderOptions& render,
+                                        Ledger& ledger);
+
+}  // namespace platen

@@ -1,0 +1,93 @@
+// Outputs from stored results, and their removal: platen export, platen clean.
+#include <gtest/gtest.h>
+
+#include "tests/apps/platen/ocr_fixture.h"
+
+namespace platen {
+namespace {
+
+using testing::Contains;
+using testing::Outputs;
+using testing::ProgramResult;
+using testing::ProgramRun;
+using testing::RunProgram;
+
+class ExportTest : public testing::OcrFixture {
+ protected:
+  ExportTest() {
+    CopySample("pages/phototest.tif", "in/a.tif");
+    CopySample("pages/in_russian_trenches_p27.png", "in/b.png");
+    folder_.Write("in/broken.png", "no image");
+  }
+
+  ProgramResult Platen(std::vector<std::string> words) {
+    return RunProgram(ProgramRun{std::move(words), "", {}, folder_.path(), {}});
+  }
+};
+
+// The outputs, without what tells of runs.
+std::map<std::string, std::string> Files(const std::string& folder) {
+  auto files = Outputs(folder);
+  files.erase("run.json");
+  return files;
+}
+
+TEST_F(ExportTest, WritesWhatOcrWouldHaveWritten) {
+  const std::vector<std::string> other = {"--format", "txt,md,json", "--keep", "headers",
+                                          "--reflow"};
+  EXPECT_EQ(Ocr({"in", "-o", "out", "--format", "txt"}).exit_code, 1);
+  std::vector<std::string> words = {"export", "out"};
+  words.insert(words.end(), other.begin(), other.end());
+  const ProgramResult exported = Platen(words);
+  EXPECT_EQ(exported.exit_code, 1) << "broken.png was never read";
+  EXPECT_TRUE(Contains(exported.out, "2 documents (2 pages) exported: 6 files")) << exported.out;
+  EXPECT_TRUE(Contains(exported.err, "broken.png: no stored results")) << exported.err;
+  words = {"in", "-o", "whole"};
+  words.insert(words.end(), other.begin(), other.end());
+  EXPECT_EQ(Ocr(words).exit_code, 1);
+  auto expected = Files(folder_ / "whole"), found = Files(folder_ / "out");
+  for (const char* name : {"in/broken.png.txt", "in/broken.png.md", "in/broken.png.json"}) {
+    expected.erase(name);
+    found.erase(name);
+  }
+  EXPECT_EQ(found, expected);
+  // What was exported is finished.
+  words[2] = "out";
+  Ocr(words);
+  EXPECT_EQ(Report()["totals"]["documents_finished_before"], 2);
+}
+
+TEST_F(ExportTest, CleanRemovesResultsAndNothingElse) {
+  Ocr({"in", "-o", "out", "--format", "txt"});
+  const auto before = Outputs(folder_ / "out");
+  EXPECT_TRUE(
+      Contains(Platen({"clean", "out", "--older-than", "1h"}).out, "0 stored results removed"));
+  EXPECT_TRUE(
+      Contains(Platen({"clean", "out", "--dry-run"}).out, "2 stored results would be removed"));
+  EXPECT_TRUE(Contains(Platen({"clean", "out"}).out, "2 stored results removed"));
+  EXPECT_EQ(Outputs(folder_ / "out"), before);
+  EXPECT_EQ(Platen({"export", "out", "--format", "md"}).exit_code, 1);
+  EXPECT_EQ(Ocr({"in", "-o", "out", "--format", "txt"}).exit_code, 1);
+  EXPECT_EQ(Report()["totals"]["documents_finished_before"], 2);
+  Ocr({"in", "-o", "out", "--format", "md"});
+  EXPECT_EQ(Report()["totals"]["pages_read"], 2);
+}
+
+TEST_F(ExportTest, WhatCannotBeMeantIsRefused) {
+  const std::vector<std::vector<std::string>> wrong = {{"export"},
+                                                       {"export", "nowhere"},
+                                                       {"export", "in"},
+                                                       {"clean", "in"},
+                                                       {"clean"},
+                                                       {"export", "in", "in"},
+                                                       {"export", "out", "--format", "doc"},
+                                                       {"clean", "out", "--older-than", "soon"},
+                                                       {"clean", "out", "--older-than", "-3d"},
+                                                       {"clean", "out", "--older-than", "3"}};
+  Ocr({"in", "-o", "out", "--format", "txt"});
+  for (const auto& words : wrong) EXPECT_EQ(Platen(words).exit_code, 2) << words.back();
+  EXPECT_FALSE(Exists("in/.platen"));
+}
+
+}  // namespace
+}  // namespace platen
