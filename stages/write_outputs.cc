@@ -1,41 +1,94 @@
 #include "stages/write_outputs.h"
 
+#include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "stages/formats/document_writer.h"
 #include "stages/kinds/running_heads.h"
 
 namespace platen {
+namespace {
+
+// The output files of one document.
+class OutputFiles {
+ public:
+  OutputFiles(const Folder& root, const std::string& stem, const Folder& temporary)
+      : folder_(root.Below(SplitPath(stem).first, Folder::Missing::kCreate)),
+        base_(SplitPath(stem).second),
+        temporary_(temporary) {}
+
+  // A file of what `write` appends to it.
+  template <typename Write>
+  void Add(const std::string& suffix, const Write& write) {
+    const std::string name = base_ + "." + suffix;
+    AtomicFile file(temporary_, "document." + suffix, folder_, name);
+    write(file);
+    file.Commit();
+    written_.push_back({folder_.PathOf(name), file.bytes_appended(), suffix});
+  }
+
+  std::vector<WrittenFile> Take() { return std::move(written_); }
+
+ private:
+  const Folder folder_;
+  const std::string base_;
+  const Folder& temporary_;
+  std::vector<WrittenFile> written_;
+};
+
+// The pages as outputs show them: URLs of pictures from the outputs' folder, running heads marked.
+class ShownPages {
+ public:
+  ShownPages(const DocumentPages& pages, const std::string& stem) : pages_(pages) {
+    for (const char c : stem) up_ += c == '/' ? "../" : "";
+    for (int i = 0; pages.count > 1 && i < pages.count; ++i) heads_.Look(pages.page(i));
+  }
+
+  PageResult Get(int index) const {
+    PageResult page = pages_.page(index);
+    for (RegionResult& region : page.regions) {
+      if (!region.image.empty()) region.image = up_ + region.image;
+    }
+    heads_.Mark(index, page);
+    return page;
+  }
+
+ private:
+  const DocumentPages& pages_;
+  std::string up_;  // from the outputs' folder to the root
+  RunningHeads heads_;
+};
+
+}  // namespace
 
 std::vector<WrittenFile> WriteDocument(const Folder& root, const std::string& stem,
                                        const std::vector<std::string>& formats,
                                        const DocumentInfo& info, const DocumentPages& pages,
                                        const Folder& temporary, const RenderOptions& render) {
-  const auto [parent, base] = SplitPath(stem);
-  const Folder folder = root.Below(parent, Folder::Missing::kCreate);
-  std::string up;  // from the outputs' folder to the root
-  for (const char c : stem) up += c == '/' ? "../" : "";
-  RunningHeads heads;
-  for (int i = 0; pages.count > 1 && i < pages.count; ++i) heads.Look(pages.page(i));
-  std::vector<WrittenFile> written;
+  OutputFiles files(root, stem, temporary);
+  const ShownPages shown(pages, stem);
+  const int of_pages = std::max(pages.count, pages.of_pages);
   for (const std::string& format : formats) {
-    const std::string name = base + "." + format;
     const std::unique_ptr<DocumentWriter> writer = MakeDocumentWriter(format, render);
-    AtomicFile file(temporary, "document." + format, folder, name);
-    file.Append(writer->Begin(info));
-    for (int i = 0; i < pages.count; ++i) {
-      PageResult page = pages.page(i);
-      for (RegionResult& region : page.regions) {
-        if (!region.image.empty()) region.image = up + region.image;
+    if (NamingOf(format).per_page) {
+      for (int i = 0; i < pages.count; ++i) {
+        const PageResult page = shown.Get(i);
+        files.Add(OutputSuffix(format, page.page, of_pages), [&](AtomicFile& file) {
+          file.Append(writer->Begin(info));
+          file.Append(writer->Page(page));
+          file.Append(writer->End());
+        });
       }
-      heads.Mark(i, page);
-      file.Append(writer->Page(page));
+      continue;
     }
-    file.Append(writer->End());
-    file.Commit();
-    written.push_back({folder.PathOf(name), file.bytes_appended()});
+    files.Add(OutputSuffix(format, 0, of_pages), [&](AtomicFile& file) {
+      file.Append(writer->Begin(info));
+      for (int i = 0; i < pages.count; ++i) file.Append(writer->Page(shown.Get(i)));
+      file.Append(writer->End());
+    });
   }
-  return written;
+  return files.Take();
 }
 
 void WriteFileAtomically(const Folder& folder, const std::string& name, std::string_view bytes,

@@ -18,6 +18,7 @@ namespace platen {
 struct WrittenFile {
   std::string path;
   int64_t bytes = 0;
+  std::string suffix;  // of its name: see OutputSuffix
 };
 
 // Pages of one document in order; called once per index, and once by each format, so it should be
@@ -25,12 +26,13 @@ struct WrittenFile {
 struct DocumentPages {
   int count = 0;
   std::function<PageResult(int index)> page;
+  int of_pages = 0;  // in the document; fewer than `count`: `count`
 };
 
 // URLs of pictures in the pages are from `root`, in the files from their own folder.
-// Writes `stem`.FORMAT below `root` for every format, creating folders as needed; the memory of one
-// page is enough for any document. Throws as AtomicFile does; files committed before the error stay
-// and are replaced on a re-run.
+// Writes the files of every format, `stem`.SUFFIX (OutputSuffix), below `root`, creating folders as
+// needed; the memory of one page is enough for any document. Throws as AtomicFile does; files
+// committed before the error stay and are replaced on a re-run.
 std::vector<WrittenFile> WriteDocument(const Folder& root, const std::string& stem,
                                        const std::vector<std::string>& formats,
                                        const DocumentInfo& info, const DocumentPages& pages,

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stages/formats/page_result.h"
@@ -11,7 +12,8 @@
 
 namespace platen {
 
-// Pure: strings in, strings out. The file is Begin + Page + Page + ... + End. Called by one thread.
+// Pure: strings in, strings out. The file is Begin + Page + Page + ... + End, and Begin starts the
+// next one. Called by one thread.
 class DocumentWriter {
  public:
   virtual ~DocumentWriter() = default;
@@ -20,8 +22,24 @@ class DocumentWriter {
   virtual std::string End() = 0;
 };
 
-// "txt", "md", "json": also the file name extensions, in the order of --help.
+// How the files of a format are named, behind the document's name and a dot.
+struct OutputNaming {
+  std::string extension;
+  bool per_page = false;  // a file for each page, which is Begin + Page + End
+};
+
+// Names of formats, in the order of --help.
 const std::vector<std::string>& KnownFormats();
+
+// Throws Error(kUsage) for an unknown format.
+OutputNaming NamingOf(const std::string& format);
+
+// What stands behind the document's name and a dot: "txt", or, of a format with a file for each
+// page, "p0007.EXTENSION" for page 7 of a document of several, and "EXTENSION" otherwise.
+std::string OutputSuffix(const std::string& format, int page, int of_pages);
+
+// The format that has files of this suffix; empty: none has.
+std::string FormatOfSuffix(std::string_view suffix);
 
 // Throws Error(kUsage) for an unknown format.
 std::unique_ptr<DocumentWriter> MakeDocumentWriter(const std::string& format,

@@ -12,6 +12,7 @@
 
 #include "model/support/display_text.h"
 #include "model/support/error.h"
+#include "stages/formats/document_writer.h"
 #include "stages/inputs/input_names.h"
 #include "stages/inputs/patterns.h"
 #include "stages/readers/file_kind.h"
@@ -250,7 +251,8 @@ class Discoverer {
     if (!output_id_) return;  // nothing is there yet
     for (const InputDocument& document : result_.documents) {
       for (const std::string& format : spec_.formats) {
-        const std::string output = JoinNames(spec_.output_dir, document.output + "." + format);
+        const std::string output =
+            JoinNames(spec_.output_dir, document.output + "." + OutputSuffix(format, 1, 1));
         const auto info = Stat(output);
         if (!info) continue;
         const auto input = path_of_input_.find(IdOf(*info));

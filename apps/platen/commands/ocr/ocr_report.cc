@@ -9,6 +9,7 @@
 #include "apps/platen/commands/ocr/run_json.h"
 #include "model/support/display_text.h"
 #include "model/support/grouped.h"
+#include "stages/formats/document_writer.h"
 #include "stages/inputs/input_names.h"
 
 namespace platen {
@@ -19,9 +20,17 @@ std::string NameOfPage(const std::string& name, int page, int of_pages) {
   return page > 0 && of_pages != 1 ? name + " page " + std::to_string(page) : name;
 }
 
-std::string Extension(const std::string& path) {
-  const size_t dot = path.rfind('.');
-  return dot == std::string::npos ? path : path.substr(dot);
+// "out/a.tif.txt (and .md, .json)": the first file, and the extensions of the other formats.
+std::string NamesOf(const std::vector<WrittenFile>& outputs) {
+  std::vector<std::string> extensions;
+  for (const WrittenFile& output : outputs) {
+    const std::string extension = "." + NamingOf(FormatOfSuffix(output.suffix)).extension;
+    if (extensions.empty() || extensions.back() != extension) extensions.push_back(extension);
+  }
+  std::string names = DisplayName(outputs.front().path);
+  for (size_t i = 1; i < extensions.size(); ++i)
+    names += (i == 1 ? " (and " : ", ") + extensions[i];
+  return names + (extensions.size() > 1 ? ")" : "");
 }
 
 std::string DocumentsLine(const RunReport& report) {
@@ -105,11 +114,7 @@ std::string OcrReport::WhereResultsAre(const RunReport& report,
   const std::string dir = DisplayName(output_dir);
   std::string where = "results in " + dir + (dir.ends_with('/') ? "" : "/");
   if (documents_ == 1 && !first_outputs_.empty()) {
-    where = "text in " + DisplayName(first_outputs_.front().path);
-    for (size_t i = 1; i < first_outputs_.size(); ++i) {
-      where += (i == 1 ? " (and " : ", ") + Extension(first_outputs_[i].path);
-    }
-    if (first_outputs_.size() > 1) where += ")";
+    where = "text in " + NamesOf(first_outputs_);
   }
   where += ", report in " + DisplayName(JoinNames(output_dir, "run.json"));
   if (report.totals.failures > 0) {
