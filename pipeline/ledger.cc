@@ -18,6 +18,7 @@
 #include "model/support/hash.h"
 #include "model/support/sha256.h"
 #include "model/support/utf8.h"
+#include "stages/formats/document_writer.h"
 
 namespace platen {
 namespace {
@@ -25,7 +26,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr char kLedgerName[] = "ledger.jsonl";
-constexpr size_t kMaxLineBytes = 1 << 20;
+constexpr size_t kMaxLineBytes = 8 << 20;  // a record names every output of the largest document
+constexpr size_t kChunkBytes = 1 << 20;
 constexpr int kMaxPages = 1'000'000;  // of a document, in a record
 // A file that was changed so shortly before it was read may change again with the same time:
 // clocks of file systems tick slowly.
@@ -50,7 +52,7 @@ Folder OpenBelow(const Folder& folder, const std::string& name) {
 template <typename Visit>
 void ForEachLine(int fd, const std::string& path, const Visit& visit) {
   std::string pending;
-  std::vector<char> chunk(kMaxLineBytes);
+  std::vector<char> chunk(kChunkBytes);
   bool too_long = false;  // the line that `pending` belongs to
   while (true) {
     const ssize_t n = ::read(fd, chunk.data(), chunk.size());
@@ -236,6 +238,10 @@ void Ledger::LoadLine(const std::string& line) {
     if (!json.contains("output")) return;  // of version 0.1: its outputs are made anew
     DocumentRecord record = RecordFrom(json);
     const std::string output = record.output;
+    for (const auto& [suffix, bytes] : record.output_bytes) {
+      const std::string format = FormatOfSuffix(suffix);
+      if (!format.empty() && NamingOf(format).per_page) page_files_[output].insert(suffix);
+    }
     documents_[output] = std::move(record);
   } catch (const nlohmann::json::exception&) {
     ++damaged_records_;
@@ -281,10 +287,10 @@ void Ledger::ForEach(const std::function<void(const DocumentRecord&)>& visit) co
 }
 
 // Of any size if `bytes` is negative.
-bool Ledger::HasOutput(const std::string& output, const std::string& format, int64_t bytes) const {
+bool Ledger::HasOutput(const std::string& output, const std::string& suffix, int64_t bytes) const {
   const auto [parent, base] = SplitPath(output);
   try {
-    const auto info = root_.Below(parent, Folder::Missing::kFail).Look(base + "." + format);
+    const auto info = root_.Below(parent, Folder::Missing::kFail).Look(base + "." + suffix);
     return info && S_ISREG(info->st_mode) && (bytes < 0 || info->st_size == bytes);
   } catch (const Error&) {
     return false;
@@ -301,17 +307,33 @@ bool Ledger::IsFinished(const KnownInput& known, const InputDocument& input,
   const auto held = [&](int page) { return Holds(record->pages, page); };
   if (!std::all_of(wanted.begin(), wanted.end(), held)) return false;
   return std::all_of(identity_.formats.begin(), identity_.formats.end(),
-                     [&](const std::string& format) {
-                       const auto bytes = record->output_bytes.find(format);
-                       return bytes != record->output_bytes.end() && bytes->second >= 0 &&
-                              HasOutput(input.output, format, bytes->second);
-                     });
+                     [&](const std::string& format) { return HasOutputs(*record, format); });
+}
+
+// All files of the format, as they were recorded.
+bool Ledger::HasOutputs(const DocumentRecord& record, const std::string& format) const {
+  const auto has = [&](int page) {
+    const std::string suffix = OutputSuffix(format, page, record.of_pages);
+    const auto bytes = record.output_bytes.find(suffix);
+    return bytes != record.output_bytes.end() && bytes->second >= 0 &&
+           HasOutput(record.output, suffix, bytes->second);
+  };
+  if (!NamingOf(format).per_page) return has(0);
+  const std::vector<int> pages = SelectPages(record.pages, record.of_pages);
+  return std::all_of(pages.begin(), pages.end(), has);
 }
 
 bool Ledger::HoldsSuccess(const InputDocument& input) const {
-  const bool there = std::any_of(
-      identity_.formats.begin(), identity_.formats.end(),
-      [&](const std::string& format) { return HasOutput(input.output, format, /*bytes=*/-1); });
+  const auto has = [&](const std::string& suffix) {
+    return HasOutput(input.output, suffix, /*bytes=*/-1);
+  };
+  const auto of_format = [&](const std::string& format) {
+    return has(OutputSuffix(format, 1, 1)) || has(OutputSuffix(format, 1, 2));
+  };
+  const auto recorded = page_files_.find(input.output);
+  const bool there = std::any_of(identity_.formats.begin(), identity_.formats.end(), of_format) ||
+                     (recorded != page_files_.end() &&
+                      std::any_of(recorded->second.begin(), recorded->second.end(), has));
   const DocumentRecord* record = Find(input.output);
   return there && (record == nullptr || record->failed == 0);
 }
@@ -339,6 +361,24 @@ void Ledger::RecordPage(const std::string& key, const std::string& name, const P
             {"regions", page.regions.size()}};
   if (!page.error.empty()) json["error"] = ToValidUtf8(page.error);
   AppendLine(json.dump());
+}
+
+void Ledger::RemoveStalePages(const std::string& output,
+                              const std::vector<WrittenFile>& written) const {
+  const auto recorded = page_files_.find(output);
+  if (recorded == page_files_.end()) return;
+  std::set<std::string> kept;
+  for (const WrittenFile& file : written) kept.insert(file.suffix);
+  const auto [parent, base] = SplitPath(output);
+  const Folder folder = root_.Below(parent, Folder::Missing::kFail);
+  for (const std::string& suffix : recorded->second) {
+    const bool of_this_run =
+        std::count(identity_.formats.begin(), identity_.formats.end(), FormatOfSuffix(suffix)) > 0;
+    const std::string name = base + "." + suffix;
+    const auto info = folder.Look(name);
+    if (!of_this_run || kept.contains(suffix) || !info || !S_ISREG(info->st_mode)) continue;
+    folder.Remove(name);
+  }
 }
 
 void Ledger::RecordDocument(DocumentRecord record, const std::vector<int>& pages) {

@@ -18,6 +18,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -64,7 +65,7 @@ struct DocumentRecord {
   int num_pages = 0;                            // in the outputs
   int of_pages = 0;                             // in the document
   int failed = 0;                               // of the pages in the outputs
-  std::map<std::string, int64_t> output_bytes;  // by format
+  std::map<std::string, int64_t> output_bytes;  // by suffix (see OutputSuffix)
   std::string rendering;                        // of the outputs
 
   bool whole() const { return failed == 0 && num_pages == of_pages; }
@@ -105,6 +106,9 @@ class Ledger {
 
   void RecordRun(const std::string& version, const std::string& model_id);
   void RecordPage(const std::string& key, const std::string& name, const PageResult& page);
+  // Removes the files of single pages that earlier runs have recorded for the outputs of this path,
+  // in formats of this run, and that are none of `written`.
+  void RemoveStalePages(const std::string& output, const std::vector<WrittenFile>& written) const;
   // As of now: `record.num_pages` is not looked at. Outputs of the same pages and rendering that an
   // earlier record lists stay listed. Synced to disk before it returns.
   void RecordDocument(DocumentRecord record, const std::vector<int>& pages);
@@ -122,7 +126,8 @@ class Ledger {
   void LoadLine(const std::string& line);
   void OpenForAppending();
   void AppendLine(const std::string& line);
-  bool HasOutput(const std::string& output, const std::string& format, int64_t bytes) const;
+  bool HasOutput(const std::string& output, const std::string& suffix, int64_t bytes) const;
+  bool HasOutputs(const DocumentRecord& record, const std::string& format) const;
 
   ResultIdentity identity_;
   Folder root_;
@@ -133,6 +138,7 @@ class Ledger {
   UniqueFd ledger_;
   // As of the start.
   std::map<std::string, DocumentRecord> documents_;  // by path of the outputs: its last record
+  std::map<std::string, std::set<std::string>> page_files_;  // likewise: suffixes, of all records
   int64_t damaged_records_ = 0;
 };
 
