@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <opencv2/imgproc.hpp>
 #include <span>
@@ -10,18 +11,21 @@ namespace platen::layout {
 namespace {
 
 // In letter heights unless said otherwise.
-constexpr double kLeastWidth = 6, kLeastHeight = 3;  // of a mark
-constexpr double kMostWidth = 48, kMostHeight = 30;
+constexpr double kLeastWidth = 6, kLeastHeight = 3;   // of a mark
+constexpr double kOneWidth = 48, kOneHeight = 30;     // ... and at most, of a single one
+constexpr double kMostWidth = 100, kMostHeight = 60;  // of several that hang together
+constexpr double kNoRuling = 0.6;  // of their width: no run is as long, or it is a pale grid
 constexpr double kMostInk = 0.25;  // share of its bounds: it is made of strokes
 constexpr double kLowestLetter = 0.62, kHighestLetter = 2.9;
-constexpr int kLighter = 45;  // grey levels, medians of the mark and of letters
+constexpr int kLighter = 38;  // grey levels, medians of the mark and of letters
 constexpr double kMargin = 0.5;
 // Share of the bounds that is as dark as letters: a mark on white paper can be read, unless it
 // stands aslant.
 constexpr double kLeastPrint = 0.02;
-constexpr int kPalest = 209;  // grey levels, paper is 255: marks are no lighter
-// The bounds of what stands aslant by 4 degrees are this much larger than it.
-constexpr double kAslant = 1.15;
+constexpr int kPalest = 209;          // grey levels, paper is 255: marks are no lighter
+constexpr int kFewestLetters = 3;     // of words in a frame
+constexpr double kAslant = 3.5;       // degrees
+constexpr double kLooseBounds = 1.1;  // a ring's are as small, whatever way it is turned
 
 class Tones {
  public:
@@ -52,9 +56,14 @@ bool IsLetter(const Component& c, double xh) {
          c.width < kHighestLetter * xh;
 }
 
-bool IsMark(const Component& c, double xh) {
-  return c.width > kLeastWidth * xh && c.width < kMostWidth * xh && c.height > kLeastHeight * xh &&
-         c.height < kMostHeight * xh && c.area < kMostInk * c.width * static_cast<double>(c.height);
+bool IsMark(const Components& components, const Component& c, double xh) {
+  if (c.width < kLeastWidth * xh || c.height < kLeastHeight * xh) return false;
+  if (c.area > kMostInk * c.rect().area()) return false;
+  if (c.width < kOneWidth * xh && c.height < kOneHeight * xh) return true;
+  const std::span<const Run> runs = components.RunsOf(c);
+  return c.width < kMostWidth * xh && c.height < kMostHeight * xh &&
+         std::none_of(runs.begin(), runs.end(),
+                      [&](const Run& run) { return run.x1 - run.x0 > kNoRuling * c.width; });
 }
 
 // Whether the outline of a mark stands aslant: lines of print cannot.
@@ -65,7 +74,23 @@ bool IsAslant(std::span<const Run> mark, const Component& c) {
     outline.emplace_back(run.x1 - 1, run.y);
   }
   const cv::RotatedRect tight = cv::minAreaRect(outline);
-  return c.rect().area() > kAslant * std::max(1.0f, tight.size.area());
+  const double slant = std::abs(std::remainder(tight.angle, 90.0));
+  return slant > kAslant && c.rect().area() > kLooseBounds * std::max(1.0f, tight.size.area());
+}
+
+// Makes ink of the words that stand in a frame, however pale, and takes the frame away.
+void ShowWords(const Components& components, const Component& frame, double xh, cv::Mat& ink) {
+  std::vector<const Component*> words;
+  int letters = 0;
+  for (const Component& c : components.items) {
+    const bool inside = (c.rect() & frame.rect()) == c.rect();
+    if (!inside || c.first_run == frame.first_run) continue;
+    words.push_back(&c);
+    letters += IsLetter(c, xh);
+  }
+  if (letters < kFewestLetters) return;
+  for (const Component* c : words) components.Paint(*c, 1, ink);
+  components.Paint(frame, 0, ink);
 }
 
 cv::Rect BoundsOf(const Component& mark, int margin, cv::Size page) {
@@ -79,7 +104,7 @@ std::vector<Box> RemoveFaintMarks(const cv::Mat& flat, double letter_height, cv:
   const double xh = letter_height;
   const Components components = FindComponents(flat <= kPalest);
   if (std::none_of(components.items.begin(), components.items.end(),
-                   [&](const Component& c) { return IsMark(c, xh); })) {
+                   [&](const Component& c) { return IsMark(components, c, xh); })) {
     return {};
   }
   Tones letters;
@@ -89,7 +114,7 @@ std::vector<Box> RemoveFaintMarks(const cv::Mat& flat, double letter_height, cv:
   const int print_tone = letters.Median();
   std::vector<Box> unreadable;
   for (const Component& mark : components.items) {
-    if (!IsMark(mark, xh)) continue;
+    if (!IsMark(components, mark, xh)) continue;
     Tones tones;
     tones.Add(flat, components.RunsOf(mark));
     const int mark_tone = tones.Median();
@@ -98,7 +123,10 @@ std::vector<Box> RemoveFaintMarks(const cv::Mat& flat, double letter_height, cv:
     const cv::Mat light = flat(bounds) > (mark_tone + print_tone) / 2;
     const int print = bounds.area() - cv::countNonZero(light);
     const bool over_print = print > kLeastPrint * bounds.area();
-    if (!over_print && !IsAslant(components.RunsOf(mark), mark)) continue;
+    if (!over_print && !IsAslant(components.RunsOf(mark), mark)) {
+      ShowWords(components, mark, xh, ink);
+      continue;
+    }
     ink(bounds).setTo(0, light);
     if (!over_print) unreadable.push_back(mark.box());
   }

@@ -47,6 +47,21 @@ TEST(FaintMarks, AsDarkAsThePrintStay) {
   EXPECT_EQ(cv::countNonZero(ink != before), 0);
 }
 
+TEST(FaintMarks, WordsInAFrameOnWhitePaperBecomeInk) {
+  cv::Mat flat(600, 400, CV_8U, cv::Scalar(255));
+  DrawPrint(flat);
+  cv::Mat words = cv::Mat::zeros(flat.size(), CV_8U);
+  cv::putText(words, "PAID 3 MAY", {90, 455}, cv::FONT_HERSHEY_SIMPLEX, 0.8, cv::Scalar(1), 2);
+  flat.setTo(190, words);
+  cv::Mat expected = InkOf(flat);
+  cv::rectangle(flat, cv::Rect(60, 400, 260, 90), cv::Scalar(190), 4);
+  for (const int ink_begins : {150, 200}) {
+    cv::Mat ink = (flat < ink_begins) & 1;
+    EXPECT_TRUE(RemoveFaintMarks(flat, kXHeight, ink).empty());
+    EXPECT_EQ(cv::countNonZero(ink != expected), 0) << ink_begins;
+  }
+}
+
 TEST(FaintMarks, OnWhitePaperStay) {
   cv::Mat flat(600, 400, CV_8U, cv::Scalar(255));
   DrawPrint(flat);
@@ -69,6 +84,28 @@ TEST(FaintMarks, GoWhereInkBeginsAtTheirOwnTone) {
   cv::Mat ink = (stamped < 170) & 1;  // half of the mark's grains
   RemoveFaintMarks(stamped, kXHeight, ink);
   EXPECT_EQ(cv::countNonZero(ink != print), 0);
+}
+
+TEST(FaintMarks, TwoThatHangTogetherGoAndAPaleGridStays) {
+  cv::Mat flat(200, 1200, CV_8U, cv::Scalar(255));
+  DrawPrint(flat);
+  flat.colRange(0, 400).copyTo(flat.colRange(400, 800));
+  flat.colRange(0, 400).copyTo(flat.colRange(800, 1200));
+  const cv::Mat print = InkOf(flat);
+  cv::Mat stamped = flat.clone(), grid = flat.clone();
+  cv::rectangle(stamped, cv::Rect(60, 30, 430, 90), cv::Scalar(130), 4);
+  cv::rectangle(stamped, cv::Rect(470, 60, 430, 90), cv::Scalar(130), 4);
+  stamped = cv::min(stamped, flat);
+  cv::Mat ink = InkOf(stamped);
+  RemoveFaintMarks(stamped, kXHeight, ink);
+  EXPECT_EQ(cv::countNonZero(ink != print), 0);
+  for (int y = 40; y < 180; y += 34) cv::line(grid, {60, y}, {1000, y}, cv::Scalar(130), 2);
+  for (int x = 60; x <= 1000; x += 94) cv::line(grid, {x, 40}, {x, 176}, cv::Scalar(130), 2);
+  grid = cv::min(grid, flat);
+  ink = InkOf(grid);
+  const cv::Mat before = ink.clone();
+  RemoveFaintMarks(grid, kXHeight, ink);
+  EXPECT_EQ(cv::countNonZero(ink != before), 0);
 }
 
 TEST(FaintMarks, AslantOnWhitePaperGoAndAreReported) {
