@@ -13,6 +13,7 @@ OptionSpec HelpOption(const std::string& group) {
           .group = group,
           .help = "Show this help.",
           .in_config = false,
+          .in_environment = false,
           .short_name = 'h',
           .changes_results = OptionSpec::kNo};
 }

@@ -14,18 +14,18 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kMaxConfigBytes = 1 << 20;
 
-std::string ValueText(const std::string& path, const std::string& key, const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_boolean() || value.is_number()) return value.dump();
+ConfigValue ValueOf(const std::string& path, const std::string& key, const Json& value) {
+  if (value.is_string()) return {{value.get<std::string>()}, false};
+  if (value.is_boolean() || value.is_number()) return {{value.dump()}, false};
   if (value.is_array()) {
-    std::string text;
+    ConfigValue list = {{}, true};
     for (const Json& item : value) {
       if (!item.is_string()) {
         throw Error(ErrorKind::kUsage, {path, key}, "a list may only hold strings");
       }
-      text += (text.empty() ? "" : ",") + item.get<std::string>();
+      list.items.push_back(item.get<std::string>());
     }
-    return text;
+    return list;
   }
   throw Error(ErrorKind::kUsage, {path, key},
               "must be a string, a number, true, false or a list of strings");
@@ -64,7 +64,7 @@ Json Parse(const std::string& path, const std::string& text) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> ReadConfigFile(const std::string& path) {
+std::vector<std::pair<std::string, ConfigValue>> ReadConfigFile(const std::string& path) {
   std::string text;
   try {
     text = ReadSmallFile(path, kMaxConfigBytes);
@@ -73,9 +73,9 @@ std::vector<std::pair<std::string, std::string>> ReadConfigFile(const std::strin
   }
   const Json json = Parse(path, text);
   if (!json.is_object()) throw Error(ErrorKind::kUsage, {path, ""}, "not a JSON object");
-  std::vector<std::pair<std::string, std::string>> values;
+  std::vector<std::pair<std::string, ConfigValue>> values;
   for (const auto& [key, value] : json.items()) {
-    values.emplace_back(key, ValueText(path, key, value));
+    values.emplace_back(key, ValueOf(path, key, value));
   }
   return values;
 }

@@ -7,9 +7,14 @@
 
 namespace platen {
 
-// Keys and values as they would stand on the command line: numbers and booleans as text, lists of
-// strings joined by commas. Throws Error(kUsage) naming file, key and offset for anything else: not
+// A value as it would stand on the command line: numbers and booleans as text, a list's strings.
+struct ConfigValue {
+  std::vector<std::string> items;
+  bool is_list = false;
+};
+
+// Throws Error(kUsage) naming file, key and offset for anything else: not
 // an object, nested objects, null, a key twice, trailing text.
-std::vector<std::pair<std::string, std::string>> ReadConfigFile(const std::string& path);
+std::vector<std::pair<std::string, ConfigValue>> ReadConfigFile(const std::string& path);
 
 }  // namespace platen

@@ -24,7 +24,6 @@ std::string Description(const OptionSpec& option) {
   if (option.type != OptionType::kFlag && !option.default_value.empty()) {
     text += fmt::format(" [{}]", option.default_value);
   }
-  if (!option.environment.empty()) text += fmt::format(" Environment: {}.", option.environment);
   return text;
 }
 
@@ -57,6 +56,7 @@ std::string OptionHelp(const OptionTable& table) {
   std::string out;
   std::string group;
   for (const OptionSpec& option : table) {
+    if (option.positional) continue;
     if (option.group != group) {
       group = option.group;
       out += "\n" + group + ":\n";

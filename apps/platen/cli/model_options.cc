@@ -16,7 +16,6 @@ OptionSpec ModelOption(const std::string& group) {
           .help =
               "Snapshot folder in Hugging Face layout, e.g. zai-org/GLM-OCR as downloaded. "
               "Without it: the bundled platen-mini.",
-          .environment = "PLATEN_MODEL",
           .changes_results = 1};
 }
 

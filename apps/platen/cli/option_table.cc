@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cctype>
 
 namespace platen {
 
@@ -14,6 +15,12 @@ std::string ConfigKey(const std::string& option_name) {
 std::string OptionName(const std::string& config_key) {
   std::string name = config_key;
   std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+std::string EnvironmentName(const std::string& option_name) {
+  std::string name = "PLATEN_" + ConfigKey(option_name);
+  for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   return name;
 }
 

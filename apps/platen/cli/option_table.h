@@ -28,8 +28,11 @@ struct OptionSpec {
   std::vector<std::string> choices = {};  // kChoice, kChoiceList
   // Choices that are no more, each with what to take instead: refused with it.
   std::vector<std::pair<std::string, std::string>> former_choices = {};
-  std::string environment = "";  // variable that overrides configuration and default
-  bool in_config = true;         // may stand in a configuration file
+  bool in_config = true;       // may stand in a configuration file
+  bool in_environment = true;  // may be set as a variable, see EnvironmentName
+  // The words that belong to no option; kTextList. Has a name in files and in the environment
+  // alone.
+  bool positional = false;
   char short_name = 0;
   // What it was called: understood on the command line and in configuration files with a notice,
   // for one release; help does not show it.
@@ -47,6 +50,9 @@ using OptionTable = std::vector<OptionSpec>;
 // "draft-length" -> "draft_length", the option's key in configuration files and run.json; and back.
 std::string ConfigKey(const std::string& option_name);
 std::string OptionName(const std::string& config_key);
+
+// "draft-length" -> "PLATEN_DRAFT_LENGTH", the variable that overrides configuration and default.
+std::string EnvironmentName(const std::string& option_name);
 
 // True for the option's name and for what it was called.
 bool IsCalled(const OptionSpec& option, const std::string& name);

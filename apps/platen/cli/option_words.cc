@@ -26,6 +26,7 @@ void Describe(const OptionSpec& option, const std::string& names,
 po::options_description Describe(const OptionTable& table) {
   po::options_description description;
   for (const OptionSpec& option : table) {
+    if (option.positional) continue;
     const bool is_short = option.short_name != 0;
     Describe(option, is_short ? fmt::format("{},{}", option.name, option.short_name) : option.name,
              description);
@@ -39,7 +40,9 @@ po::options_description Describe(const OptionTable& table) {
   const std::string answer = AnswerTo(bare);
   if (!answer.empty()) ThrowUsage(bare, answer);
   std::vector<std::string> names;
-  for (const OptionSpec& option : table) names.push_back("--" + option.name);
+  for (const OptionSpec& option : table) {
+    if (!option.positional) names.push_back("--" + option.name);
+  }
   const std::string nearest = NearestName(bare, names);
   ThrowUsage(bare, nearest.empty() ? "unknown option; --help lists all of them"
                                    : fmt::format("unknown option; did you mean {}?", nearest));
@@ -91,6 +94,7 @@ OptionWords ParseWords(const OptionTable& table, const std::vector<std::string>&
     if (!value.empty() && !value.defaulted()) result.values[name] = TextOf(option.type, value);
   };
   for (const OptionSpec& option : table) {
+    if (option.positional) continue;
     take(option, option.name);
     for (const std::string& name : option.former_names) take(option, name);
   }

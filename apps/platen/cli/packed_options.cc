@@ -15,7 +15,6 @@ OptionSpec PackedOption(const std::string& group) {
               "Keep the packed weights in a file, for a quick start. auto keeps int8 weights of "
               "models large enough for it to matter; never neither reads nor writes such a file.",
           .choices = {"auto", "always", "never"},
-          .environment = "PLATEN_PACKED",
           .changes_results = OptionSpec::kNo};
 }
 
@@ -26,7 +25,6 @@ OptionSpec PackedDirOption(const std::string& group) {
           .help =
               "Folder of the packed weights. Without it: the snapshot's folder, or "
               "$XDG_CACHE_HOME/platen (~/.cache/platen) where that cannot be written to.",
-          .environment = "PLATEN_PACKED_DIR",
           .changes_results = OptionSpec::kNo};
 }
 

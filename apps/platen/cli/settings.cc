@@ -90,17 +90,20 @@ void Settings::ApplyConfig(const OptionTable& table, const std::string& path) {
     if (!given.insert(option.name).second) {
       throw Error(ErrorKind::kUsage, {path, key}, "given twice, also under its other name");
     }
-    CheckValue(option, value, path + ": " + key);
-    values_[option.name] = {value, SettingOrigin::kConfig};
+    const bool lines = option.type == OptionType::kTextList;
+    const std::string text = fmt::format("{}", fmt::join(value.items, lines ? "\n" : ","));
+    CheckValue(option, text, path + ": " + key);
+    values_[option.name] = {text, SettingOrigin::kConfig};
   }
 }
 
 void Settings::ApplyEnvironment(const OptionTable& table) {
   for (const OptionSpec& option : table) {
-    if (option.environment.empty()) continue;
-    const char* value = std::getenv(option.environment.c_str());
+    if (!option.in_environment) continue;
+    const std::string name = EnvironmentName(option.name);
+    const char* value = std::getenv(name.c_str());
     if (value == nullptr || *value == '\0') continue;
-    CheckValue(option, value, option.environment);
+    CheckValue(option, value, name);
     values_[option.name] = {value, SettingOrigin::kEnvironment};
   }
 }
@@ -123,6 +126,33 @@ void Settings::ApplyWords(const OptionTable& table,
   }
 }
 
+// Words win over what files and the environment name.
+void Settings::ApplyPositional(const OptionTable& table) {
+  for (const OptionSpec& option : table) {
+    if (!option.positional) continue;
+    if (positional_.empty()) {
+      positional_ = Items(option.name);
+    } else {
+      values_[option.name] = {fmt::format("{}", fmt::join(positional_, "\n")),
+                              SettingOrigin::kCommandLine};
+    }
+  }
+}
+
+namespace {
+
+// From the command line or the environment; empty: none.
+std::string ConfigPath(const OptionTable& table, const OptionWords& given) {
+  const auto word = given.values.find("config");
+  if (word != given.values.end()) return word->second;
+  const bool known = std::any_of(table.begin(), table.end(),
+                                 [](const OptionSpec& option) { return option.name == "config"; });
+  const char* value = known ? std::getenv(EnvironmentName("config").c_str()) : nullptr;
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
 Settings ParseSettings(const OptionTable& table, const std::vector<std::string>& words) {
   OptionWords given = ParseWords(table, words);
   Settings settings;
@@ -130,10 +160,11 @@ Settings ParseSettings(const OptionTable& table, const std::vector<std::string>&
   for (const OptionSpec& option : table) {
     settings.values_[option.name] = {option.default_value, SettingOrigin::kDefault};
   }
-  const auto config = given.values.find("config");
-  if (config != given.values.end()) settings.ApplyConfig(table, config->second);
+  const std::string config = ConfigPath(table, given);
+  if (!config.empty()) settings.ApplyConfig(table, config);
   settings.ApplyEnvironment(table);
   settings.ApplyWords(table, given.values);
+  settings.ApplyPositional(table);
   return settings;
 }
 

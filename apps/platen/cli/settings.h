@@ -39,6 +39,7 @@ class Settings {
   friend Settings ParseSettings(const OptionTable&, const std::vector<std::string>&);
   void ApplyConfig(const OptionTable& table, const std::string& path);
   void ApplyEnvironment(const OptionTable& table);
+  void ApplyPositional(const OptionTable& table);
   void ApplyWords(const OptionTable& table, const std::map<std::string, std::string>& words);
 
   std::map<std::string, Setting> values_;

@@ -243,7 +243,7 @@ TEST_F(ConfigTest, FaultsNameFileKeyAndReason) {
       {R"({"slots": 2} x)", "c.json, line 1, column 14: not JSON: "},
       {"{\n \"slots\": 2,\n}", "c.json, line 3, column 1: not JSON: a comma before }"},
       {R"([1])", "not a JSON object"},
-      {R"({"output": "x"})", "output: cannot be set in a file; give it on the command line"},
+      {R"({"config": "x"})", "config: cannot be set in a file; give it on the command line"},
       {"", "not JSON"},
   };
   for (const auto& [text, message] : cases) {

@@ -68,8 +68,10 @@ CommandHelp Help() {
       "  platen ocr scans -o text\n"
       "  platen ocr book.pdf --pages 1-20 --format txt -o text\n"
       "  find /archive -name '*.tif' -print0 | platen ocr - --input-root /archive -o text\n",
-      "\nValues in brackets are defaults. Command line > environment > configuration file > "
-      "default.\n"};
+      "\nValues in brackets are defaults. Every option can also stand in a configuration file\n"
+      "(\"draft_length\": 2; \"inputs\": [\"scans\"]) or in the environment "
+      "(PLATEN_DRAFT_LENGTH=2).\n"
+      "Command line > environment > configuration file > default.\n"};
 }
 
 // What there is to do: everything that can be refused is refused here, before anything is written

@@ -13,12 +13,16 @@ using Type = OptionType;
 
 void AddInputAndOutput(OptionTable& table) {
   const std::string group = "Input and output";
+  table.push_back({.name = "inputs",
+                   .type = Type::kTextList,
+                   .group = group,
+                   .positional = true,
+                   .changes_results = OptionSpec::kNo});
   table.push_back({.name = "output",
                    .value_name = "DIR",
                    .group = group,
                    .help = "Folder for the results; created if missing. Without it, or with -, the "
                            "text of a document is printed.",
-                   .in_config = false,
                    .short_name = 'o',
                    .changes_results = OptionSpec::kNo});
   table.push_back({.name = "format",
@@ -58,13 +62,11 @@ void AddInputAndOutput(OptionTable& table) {
                    .help = "Also read the inputs named in FILE, one per line, or separated by NUL. "
                            "The input - reads such a list, or an image or PDF, from standard "
                            "input.",
-                   .in_config = false,
                    .changes_results = OptionSpec::kNo});
   table.push_back({.name = "input-root",
                    .value_name = "DIR",
                    .group = group,
                    .help = "Outputs mirror the inputs' paths relative to DIR.",
-                   .in_config = false,
                    .changes_results = OptionSpec::kNo});
   table.push_back({.name = "pages",
                    .value_name = "RANGES",
@@ -374,14 +376,12 @@ void AddReporting(OptionTable& table) {
                    .group = group,
                    .help = "Write what decoding did for each page, a line of JSON each: rounds, "
                            "drafts, tokens, preemptions.",
-                   .in_config = false,
                    .changes_results = OptionSpec::kNo});
   table.push_back({.name = "trace",
                    .value_name = "FILE",
                    .group = group,
                    .help = "Write what each stage and worker did when, products by shape and idle "
                            "gaps included, for ui.perfetto.dev.",
-                   .in_config = false,
                    .changes_results = OptionSpec::kNo});
   table.push_back(HelpOption(group));
 }

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "apps/platen/cli/help.h"
 #include "model/support/error.h"
 #include "tests/support/temp_folder.h"
@@ -34,6 +36,60 @@ const OptionTable& Table() {
        .max = 9,
        .former_names = {"old-number"}}};
   return table;
+}
+
+// Sets a variable while it lives.
+class Environment {
+ public:
+  Environment(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
+  ~Environment() { ::unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+TEST(Settings, EveryOptionIsAVariable) {
+  EXPECT_EQ(EnvironmentName("draft-length"), "PLATEN_DRAFT_LENGTH");
+  const Environment name("PLATEN_NEW_NAME", "y"), number("PLATEN_NUMBER", "7"),
+      items("PLATEN_ITEMS", "a\nb c"), flag("PLATEN_FLAG", "true");
+  const Settings settings = ParseSettings(Table(), {"--number", "8"});
+  EXPECT_EQ(settings.Text("new-name"), "y");
+  EXPECT_EQ(settings.Integer("number"), 8) << "the command line wins";
+  EXPECT_EQ(settings.Items("items"), (Texts{"a", "b c"}));
+  EXPECT_TRUE(settings.Flag("flag"));
+}
+
+TEST(Settings, AVariableIsCheckedAndNamed) {
+  const Environment number("PLATEN_NUMBER", "70");
+  try {
+    ParseSettings(Table(), {});
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("PLATEN_NUMBER"), std::string::npos) << e.what();
+  }
+}
+
+TEST(Settings, AFileMayBeNamedByAVariable) {
+  const TempFolder folder;
+  const std::string path = folder.Write("c.json", R"({"number": 3, "items": ["a, b", "c"]})");
+  const Environment config("PLATEN_CONFIG", path.c_str());
+  const Settings settings = ParseSettings(Table(), {});
+  EXPECT_EQ(settings.Integer("number"), 3);
+  EXPECT_EQ(settings.Items("items"), (Texts{"a, b", "c"}));
+}
+
+TEST(Settings, WordsWithoutANameMayStandInAFile) {
+  OptionTable table = Table();
+  table.push_back({.name = "inputs", .type = OptionType::kTextList, .positional = true});
+  const TempFolder folder;
+  const std::string path = folder.Write("c.json", R"({"inputs": ["a, b", "c"]})");
+  EXPECT_EQ(ParseSettings(table, {"--config", path}).positional(), (Texts{"a, b", "c"}));
+  EXPECT_EQ(ParseSettings(table, {"--config", path, "d"}).positional(), (Texts{"d"}));
+  EXPECT_EQ(ParseSettings(table, {"d", "e"}).Items("inputs"), (Texts{"d", "e"}));
+  EXPECT_EQ(OptionHelp(table).find("inputs"), std::string::npos);
+  EXPECT_THROW(ParseSettings(table, {"--inputs", "a"}), Error);
+  const Environment inputs("PLATEN_INPUTS", "x");
+  EXPECT_EQ(ParseSettings(table, {"--config", path}).positional(), (Texts{"x"}));
 }
 
 // What parsing refuses: "field: reason".
