@@ -36,6 +36,22 @@ int OwnerOf(const LayoutLine& line, const std::vector<LayoutRegion>& regions) {
   return owner;
 }
 
+// The detected table that covers all lines of a region, or nullptr.
+LayoutRegion* TableAround(const LayoutRegion& region, std::vector<LayoutRegion>& detected) {
+  const int owner = OwnerOf(region.lines.front(), detected);
+  if (owner < 0 || detected[static_cast<size_t>(owner)].kind != RegionKind::kTable) return nullptr;
+  const bool all =
+      std::all_of(region.lines.begin(), region.lines.end(),
+                  [&](const LayoutLine& line) { return OwnerOf(line, detected) == owner; });
+  return all ? &detected[static_cast<size_t>(owner)] : nullptr;
+}
+
+size_t LinesInCells(const TableLayout& table) {
+  size_t lines = 0;
+  for (const TableCell& cell : table.cells) lines += cell.lines.size();
+  return lines;
+}
+
 // Their places when they are in reading order.
 std::vector<int> OrderOf(double letter_height, const std::vector<LayoutRegion>& regions) {
   std::vector<layout::Box> boxes;
@@ -111,6 +127,10 @@ PageLayout MergeRegions(std::vector<LayoutRegion> detected, PageLayout page, Reg
       uncovered.push_back(std::move(region));
       continue;
     }
+    if (region.table) {
+      LayoutRegion* table = TableAround(region, detected);
+      if (table != nullptr && table->lines.empty()) table->table = std::move(region.table);
+    }
     std::vector<LayoutLine> run;
     const auto close = [&] {
       if (!run.empty())
@@ -127,7 +147,10 @@ PageLayout MergeRegions(std::vector<LayoutRegion> detected, PageLayout page, Reg
     }
     close();
   }
-  for (LayoutRegion& region : detected) region.source = RegionSource::kDetector;
+  for (LayoutRegion& region : detected) {
+    region.source = RegionSource::kDetector;
+    if (region.table && LinesInCells(*region.table) != region.lines.size()) region.table.reset();
+  }
   const auto known = static_cast<int>(detected.size());
   std::vector<LayoutRegion> all = std::move(detected);
   std::move(uncovered.begin(), uncovered.end(), std::back_inserter(all));

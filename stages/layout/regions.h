@@ -21,6 +21,7 @@ LayoutRegion RegionOfLines(std::vector<LayoutLine> lines, double skew_degrees);
 // The page's layout from the regions a detector has drawn and the lines that the classical detector
 // has found. A line belongs to the region that covers most of it, at least half; lines that none
 // covers stay regions of text, split where lines were taken out of the middle. No line is lost.
+// A detected table has the cells of the classical one whose lines it has, those and no others.
 // All regions are put in reading order. `detected` may overlap; `page` has the lines. Where the
 // detector knows the order of its regions they keep it, and what it has not found stands behind
 // that region which comes before it on the page.

@@ -106,6 +106,45 @@ TEST(MergeRegions, ALineIsTheRegionsOnlyIfHalfOfItLiesThere) {
   EXPECT_TRUE(owned(305));
 }
 
+// Two columns of `rows` lines, and a grid over them.
+LayoutRegion Grid(int rows) {
+  std::vector<LayoutLine> lines;
+  TableLayout table = {rows, 2, {}};
+  for (int i = 0; i < 2 * rows; ++i) {
+    const auto x = static_cast<float>(100 + 200 * (i % 2)),
+               y = static_cast<float>(100 + 24 * (i / 2));
+    lines.push_back(LineAt(x, y, x + 150, y + 20));
+    table.cells.push_back({i / 2, i % 2, 1, 1, {}, {i}});
+  }
+  LayoutRegion region = RegionOfLines(std::move(lines), 0);
+  region.kind = RegionKind::kTable;
+  region.table = std::move(table);
+  return region;
+}
+
+TEST(MergeRegions, ADetectedTableHasTheCellsOfTheLinesItHas) {
+  const auto cells = [](const BoxF& box, RegionKind kind, const LayoutLine* extra) {
+    PageLayout page;
+    page.letter_height = 10;
+    page.regions.push_back(Grid(3));
+    if (extra != nullptr) page.regions.push_back(RegionOfLines({*extra}, 0));
+    const PageLayout merged = MergeRegions({RegionAt(kind, box)}, page);
+    for (const LayoutRegion& region : merged.regions) {
+      if (region.source == RegionSource::kDetector && region.table) {
+        EXPECT_EQ(region.lines.size(), 6u);
+        return static_cast<int>(region.table->cells.size());
+      }
+    }
+    return 0;
+  };
+  const BoxF whole = {90, 90, 460, 200}, part = {90, 90, 460, 140};
+  EXPECT_EQ(cells(whole, RegionKind::kTable, nullptr), 6);
+  EXPECT_EQ(cells(whole, RegionKind::kText, nullptr), 0);
+  EXPECT_EQ(cells(part, RegionKind::kTable, nullptr), 0) << "a line is not in it";
+  const LayoutLine extra = LineAt(100, 174, 400, 194);
+  EXPECT_EQ(cells(whole, RegionKind::kTable, &extra), 0) << "a line is in no cell";
+}
+
 TEST(MergeRegions, NoDetectionLeavesTheLayoutAsItIs) {
   const PageLayout before = Paragraph(6);
   const PageLayout after = MergeRegions({}, before);
