@@ -27,6 +27,9 @@ struct ReadLimits {
   int pdf_dpi = 200;                            // resolution PDF pages are rendered at
   double pdf_page_timeout_s = 60;               // wall clock of one child process
   int64_t pdf_memory_bytes = int64_t{4} << 30;  // address space of one child process
+  // Tried in turn on a PDF that asks for one. poppler's programs take it as an argument, which
+  // others on the machine can see while they run.
+  std::vector<std::string> pdf_passwords = {};
 };
 
 struct ImageSize {

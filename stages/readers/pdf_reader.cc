@@ -35,6 +35,11 @@ ChildLimits LimitsOfChild(const ReadLimits& limits, size_t max_output_bytes) {
           .max_output_bytes = max_output_bytes};
 }
 
+bool WantsPassword(const ChildResult& result) {
+  return result.end == ChildResult::End::kExited && result.code != 0 &&
+         result.errors.find("Incorrect password") != std::string::npos;
+}
+
 std::string ReasonFor(const ChildResult& result, const std::string& program,
                       const std::string& what_failed, const ReadLimits& limits) {
   switch (result.end) {
@@ -49,8 +54,10 @@ std::string ReasonFor(const ChildResult& result, const std::string& program,
     case ChildResult::End::kExited:
       break;
   }
-  if (result.errors.find("Incorrect password") != std::string::npos) {
-    return "the file is encrypted and needs a password";
+  if (WantsPassword(result)) {
+    return limits.pdf_passwords.empty()
+               ? "the file is encrypted and needs a password (--password-file)"
+               : "the file is encrypted and opens with none of the passwords given";
   }
   const std::string line = PopplerComplaint(result.errors);
   return what_failed + (line.empty() ? " (" + program + " failed with exit code " +
@@ -58,23 +65,28 @@ std::string ReasonFor(const ChildResult& result, const std::string& program,
                                      : " (poppler: " + line + ")");
 }
 
-// Runs one of poppler's programs; a failure is an Error with its reason, which is `what_failed` and
-// poppler's complaint where there is no better one.
-ChildResult RunPoppler(std::vector<std::string> arguments, const std::string& path,
-                       const std::string& what_failed, size_t max_output_bytes,
-                       const ReadLimits& limits) {
+// Runs one of poppler's programs, whatever comes of it.
+ChildResult StartPoppler(std::vector<std::string> arguments, const std::string& path,
+                         size_t max_output_bytes, const ReadLimits& limits) {
   const std::string program = arguments[0];
   arguments.push_back(SafeArgument(path));
-  ChildResult result;
   try {
-    result = RunChild(arguments, LimitsOfChild(limits, max_output_bytes));
+    return RunChild(arguments, LimitsOfChild(limits, max_output_bytes));
   } catch (const Error& error) {
     throw Error(ErrorKind::kEnvironment, {.file = path, .field = {}},
                 "reading PDF needs the program " + program + ", which " + error.reason() +
                     " (install poppler-utils)");
   }
+}
+
+// A failure is an Error with its reason, which is `what_failed` and poppler's complaint where there
+// is no better one.
+ChildResult RunPoppler(const std::vector<std::string>& arguments, const std::string& path,
+                       const std::string& what_failed, size_t max_output_bytes,
+                       const ReadLimits& limits) {
+  ChildResult result = StartPoppler(arguments, path, max_output_bytes, limits);
   if (result.end != ChildResult::End::kExited || result.code != 0) {
-    ThrowUnreadable(path, ReasonFor(result, program, what_failed, limits));
+    ThrowUnreadable(path, ReasonFor(result, arguments[0], what_failed, limits));
   }
   return result;
 }
@@ -86,7 +98,9 @@ std::string_view Text(const ChildResult& result) {
 class PdfReader : public DocumentReader {
  public:
   PdfReader(const std::string& path, const ReadLimits& limits) : path_(path), limits_(limits) {
-    const ChildResult info = RunPoppler({"pdfinfo"}, path_, kUnreadable, kMaxInfoBytes, limits_);
+    FindPassword();
+    const ChildResult info =
+        RunPoppler(Program("pdfinfo"), path_, kUnreadable, kMaxInfoBytes, limits_);
     const double num_pages = PagesFromPdfInfo(Text(info));
     if (!(num_pages >= 1)) ThrowUnreadable(path, "there are no pages in the PDF");
     if (num_pages > limits.max_pages) {
@@ -109,6 +123,8 @@ class PdfReader : public DocumentReader {
   }
 
  private:
+  void FindPassword();
+  std::vector<std::string> Program(const std::string& name) const;
   PageImage Render(int page_number) const;
   PageImage RenderAlone(int page_number) const;
   PageImage DecodeRendered(const std::vector<uint8_t>& ppm) const;
@@ -120,6 +136,7 @@ class PdfReader : public DocumentReader {
 
   std::string path_;
   ReadLimits limits_;
+  std::string password_;  // that opens it; empty: it opens without one
   int num_pages_ = 0;
 
   mutable std::mutex sizes_mutex_;
@@ -128,6 +145,22 @@ class PdfReader : public DocumentReader {
 
   mutable std::optional<PdfRanges> ranges_;  // last: it goes first, and uses the others
 };
+
+void PdfReader::FindPassword() {
+  if (limits_.pdf_passwords.empty()) return;
+  const auto wants_another = [this] {
+    return WantsPassword(StartPoppler(Program("pdfinfo"), path_, kMaxInfoBytes, limits_));
+  };
+  for (size_t i = 0; i < limits_.pdf_passwords.size() && wants_another(); ++i) {
+    password_ = limits_.pdf_passwords[i];
+  }
+}
+
+// One of poppler's programs, with the password that the file wants.
+std::vector<std::string> PdfReader::Program(const std::string& name) const {
+  if (password_.empty()) return {name};
+  return {name, "-upw", password_};
+}
 
 // Size of the page's crop box as pdftoppm will render it, rounded up, before any rotation. pdfinfo
 // reads the file anew each time, so it is asked for many pages at once.
@@ -151,14 +184,17 @@ ImageSize PdfReader::SizeOf(int page_number) const {
 }
 
 void PdfReader::AskForSizes(int first_page, int last_page) const {
-  const ChildResult info =
-      RunPoppler({"pdfinfo", "-f", std::to_string(first_page), "-l", std::to_string(last_page)},
-                 path_, kUnreadable, kMaxInfoBytes, limits_);
+  std::vector<std::string> arguments = Program("pdfinfo");
+  arguments.insert(arguments.end(),
+                   {"-f", std::to_string(first_page), "-l", std::to_string(last_page)});
+  const ChildResult info = RunPoppler(arguments, path_, kUnreadable, kMaxInfoBytes, limits_);
   sizes_.merge(PageSizesFromPdfInfo(Text(info), first_page, last_page, limits_.pdf_dpi));
 }
 
 std::vector<std::string> PdfReader::Renderer() const {
-  return {"pdftoppm", "-r", std::to_string(limits_.pdf_dpi), "-cropbox"};
+  std::vector<std::string> arguments = Program("pdftoppm");
+  arguments.insert(arguments.end(), {"-r", std::to_string(limits_.pdf_dpi), "-cropbox"});
+  return arguments;
 }
 
 // Of a PPM stream: a short header and three bytes per pixel. A row and a column of slack for
@@ -189,7 +225,7 @@ PageImage PdfReader::RenderAlone(int page_number) const {
   std::vector<std::string> arguments = Renderer();
   arguments.insert(arguments.end(), {"-f", number, "-l", number, "-singlefile"});
   const ChildResult result =
-      RunPoppler(std::move(arguments), path_, kNotRendered, MostBytes(page_number), limits_);
+      RunPoppler(arguments, path_, kNotRendered, MostBytes(page_number), limits_);
   if (!Text(result).starts_with("P6")) {
     const std::string line = PopplerComplaint(result.errors);
     ThrowUnreadable(path_,

@@ -239,6 +239,17 @@ TEST_F(InputsTest, GranularitiesTheModelWasNotTrainedForAreRefused) {
   EXPECT_EQ(Ocr({"a.tif", "-o", "out", "--granularity", "line"}).exit_code, 0);
 }
 
+TEST_F(InputsTest, AnEncryptedPdfIsReadWithItsPassword) {
+  const std::string pdf = SourcePath("tests/data/images/encrypted.pdf");
+  EXPECT_TRUE(Contains(Ocr({pdf, "-o", "out"}).err, "--password-file"));
+  EXPECT_EQ(Ocr({pdf, "-o", "out", "--password-file", "nowhere"}).exit_code, 2);
+  folder_.Write("empty", "\n");
+  EXPECT_EQ(Ocr({pdf, "-o", "out", "--password-file", "empty"}).exit_code, 2);
+  folder_.Write("passwords", "wrong\r\nsecret\r\n");
+  EXPECT_EQ(Ocr({pdf, "-o", "out", "--password-file", "passwords"}).exit_code, 0);
+  EXPECT_EQ(Report()["totals"]["pages_read"], 2);
+}
+
 TEST_F(InputsTest, ChosenPagesAddUp) {
   const std::string pages = SourcePath("tests/data/images/three_pages.tif");
   EXPECT_EQ(Ocr({pages, "-o", "whole"}).exit_code, 0);

@@ -95,6 +95,23 @@ TEST(Pdf, AnEncryptedFileNeedsAPasswordUnlessItOpensWithoutOne) {
   EXPECT_EQ(ErrorOf(kSamples + "owner_password.pdf"), "");
 }
 
+TEST(Pdf, PasswordsAreTriedInTurn) {
+  ReadLimits limits;
+  limits.pdf_passwords = {"wrong", "secret"};
+  const auto opened = DocumentReader::Open(kSamples + "encrypted.pdf", limits);
+  EXPECT_EQ(opened->num_pages(), 2);
+  const Image expected = DocumentReader::Open(kSamples + "two_pages.pdf", {})->ReadPage(1).image;
+  EXPECT_TRUE(opened->ReadPage(1).image.rgb == expected.rgb);
+  EXPECT_EQ(DocumentReader::Open(kSamples + "two_pages.pdf", limits)->num_pages(), 2);
+  limits.pdf_passwords = {"wrong"};
+  try {
+    DocumentReader::Open(kSamples + "encrypted.pdf", limits);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_TRUE(Contains(e.what(), "opens with none of the passwords given")) << e.what();
+  }
+}
+
 TEST(Pdf, BrokenFilesGiveAReason) {
   const TempFolder folder;
   const std::string error = ErrorOf(folder.Write("a.pdf", "%PDF-1.4\nnothing else"));

@@ -115,8 +115,8 @@ const OptionTable& CompareOptions() {
     AddReport(made);
     AddGroups(made);
     for (const char* name :
-         {"manifest", "pages", "dpi", "max-pixels", "composite-alpha", "granularity",
-          "allow-untrained", "text-height", "task", "max-new-tokens"}) {
+         {"manifest", "pages", "dpi", "password-file", "max-pixels", "composite-alpha",
+          "granularity", "allow-untrained", "text-height", "task", "max-new-tokens"}) {
       made.push_back(OcrOption(name, "Pages"));
     }
     for (const char* name :

@@ -87,6 +87,7 @@ std::unique_ptr<Job> FindWork(const Settings& settings) {
   RequireInputs(settings, "ocr");
   if (!settings.Text("pages").empty()) ParsePageRanges(settings.Text("pages"));
   RenderOptionsFrom(settings);
+  ReadLimitsFrom(settings);
   auto job = std::make_unique<Job>(settings);
   InputSpec spec;
   spec.output_dir = job->target.dir();

@@ -116,6 +116,13 @@ void AddReading(OptionTable& table) {
                    .max = 1200,
                    .changes_results = 9,
                    .pdf_only = true});
+  table.push_back({.name = "password-file",
+                   .value_name = "FILE",
+                   .group = group,
+                   .help = "Passwords for encrypted PDF files, one a line; each is tried. While a "
+                           "page is rendered, other users of the machine can see it.",
+                   .changes_results = OptionSpec::kNo,
+                   .pdf_only = true});
   table.push_back({.name = "max-pixels",
                    .type = Type::kInteger,
                    .default_value = "200000000",

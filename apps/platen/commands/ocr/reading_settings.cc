@@ -1,16 +1,39 @@
 #include "apps/platen/commands/ocr/reading_settings.h"
 
 #include <algorithm>
+#include <sstream>
 
 #include "model/support/error.h"
+#include "model/support/mapped_file.h"
 
 namespace platen {
+
+namespace {
+
+constexpr size_t kMaxPasswordBytes = 1 << 20;
+
+// A line each, as it is but for a carriage return at its end.
+std::vector<std::string> PasswordsFrom(const std::string& path) {
+  if (path.empty()) return {};
+  std::istringstream lines(
+      WithErrorKind(ErrorKind::kUsage, [&] { return ReadSmallFile(path, kMaxPasswordBytes); }));
+  std::vector<std::string> passwords;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    if (!line.empty()) passwords.push_back(line);
+  }
+  if (passwords.empty()) throw Error(ErrorKind::kUsage, {path, ""}, "has no password in it");
+  return passwords;
+}
+
+}  // namespace
 
 ReadLimits ReadLimitsFrom(const Settings& settings) {
   ReadLimits limits;
   limits.max_pixels = settings.Integer("max-pixels");
   limits.composite_alpha_on_white = settings.Flag("composite-alpha");
   limits.pdf_dpi = static_cast<int>(settings.Integer("dpi"));
+  limits.pdf_passwords = PasswordsFrom(settings.Text("password-file"));
   return limits;
 }
 
