@@ -12,6 +12,7 @@ using Words = std::vector<std::string>;
 int RunOcrCommand(const Words& words);
 int RunRunCommand(const Words& words);
 int RunCompareCommand(const Words& words);
+int RunFetchCommand(const Words& words);
 int RunInspectCommand(const Words& words);
 int RunPackCommand(const Words& words);
 int RunDraftVocabularyCommand(const Words& words);
