@@ -26,6 +26,9 @@ Json Large(const std::string& path) {
   return entry;
 }
 
+// A page with one entry; braces alone would make a copy of it.
+Json PageOf(const Json& entry) { return Json::array({entry}); }
+
 std::vector<HubFile> Parse(const Json& page) { return ParseTreePage(page.dump(), "hub"); }
 
 bool Refused(const Json& page) {
@@ -40,7 +43,8 @@ bool Refused(const Json& page) {
 
 TEST(ParseTreePage, GivesSizeAndChecksumOfFilesAndLeavesFoldersOut) {
   Json folder = {{"type", "directory"}, {"path", "sub"}, {"size", 0}, {"oid", kSha1}};
-  const auto files = Parse({Plain("sub/config.json"), folder, Large("model.safetensors")});
+  const auto files =
+      Parse(Json::array({Plain("sub/config.json"), folder, Large("model.safetensors")}));
   ASSERT_EQ(files.size(), 2U);
   EXPECT_EQ(files[0].path, "sub/config.json");
   EXPECT_EQ(files[0].size, 12);
@@ -54,19 +58,19 @@ TEST(ParseTreePage, GivesSizeAndChecksumOfFilesAndLeavesFoldersOut) {
 TEST(ParseTreePage, RefusesPathsThatAreNotPlainlyBelowTheRepository) {
   for (const std::string path : {"", "/etc/passwd", "../x", "a/../../x", "a/..", "./x", "a//b",
                                  "a/", "a\\b", "a\nb", "a\x7f", "\x1b[2J"}) {
-    EXPECT_TRUE(Refused({Plain(path)})) << path;
+    EXPECT_TRUE(Refused(PageOf(Plain(path)))) << path;
   }
-  EXPECT_FALSE(Refused({Plain("a..b/c.d")}));
-  EXPECT_TRUE(Refused({Plain(std::string(201, 'x'))}));
+  EXPECT_FALSE(Refused(PageOf(Plain("a..b/c.d"))));
+  EXPECT_TRUE(Refused(PageOf(Plain(std::string(201, 'x')))));
   std::string deep = "a";
   while (deep.size() <= 1024) deep += "/a";
-  EXPECT_TRUE(Refused({Plain(deep)}));
+  EXPECT_TRUE(Refused(PageOf(Plain(deep))));
 }
 
 TEST(ParseTreePage, RefusesWhatCannotBeTrue) {
   const auto with = [](Json entry, const std::string& key, const Json& value) {
     entry[key] = value;
-    return Json::array({entry});
+    return PageOf(entry);
   };
   EXPECT_TRUE(Refused(with(Plain("x"), "size", -1)));
   EXPECT_TRUE(Refused(with(Plain("x"), "size", 1e300)));
@@ -78,7 +82,7 @@ TEST(ParseTreePage, RefusesWhatCannotBeTrue) {
   EXPECT_TRUE(Refused(with(Large("x"), "lfs", Json{{"oid", kSha256}})));
   EXPECT_TRUE(Refused(with(Large("x"), "lfs", 7)));
   EXPECT_TRUE(Refused(Json::object()));
-  EXPECT_TRUE(Refused({7}));
+  EXPECT_TRUE(Refused(PageOf(7)));
   EXPECT_THROW(ParseTreePage("[", "hub"), Error);
   EXPECT_TRUE(Refused(Json::array_t(kMaxHubFiles + 1, Plain("x"))));
 }
