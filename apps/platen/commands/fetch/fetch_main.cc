@@ -1,17 +1,18 @@
-// platen fetch: downloads a model from a Hugging Face hub.
+// platen-fetch: downloads a model from a Hugging Face hub. The only program here that goes to the
+// network, and one of its own so that no other has the code for it.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "apps/platen/cli/command_line.h"
 #include "apps/platen/cli/exit_codes.h"
 #include "apps/platen/cli/interrupt.h"
 #include "apps/platen/cli/log.h"
 #include "apps/platen/cli/option_values.h"
-#include "apps/platen/commands/commands.h"
 #include "apps/platen/commands/fetch/download.h"
 #include "apps/platen/commands/fetch/fetch_progress.h"
 #include "model/hub/hub_cache.h"
@@ -197,9 +198,7 @@ void Fetch(const ModelName& model, bool all, bool quiet) {
       DecimalBytes(totals.bytes), totals.files, model.Text());
 }
 
-}  // namespace
-
-int RunFetchCommand(const Words& words) {
+int RunFetch(const std::vector<std::string>& words) {
   const auto settings = ParseCommand(FetchOptions(), words, Help());
   if (!settings) return kExitDone;
   const ModelName model = ModelFrom(*settings);
@@ -216,4 +215,9 @@ int RunFetchCommand(const Words& words) {
   }
 }
 
+}  // namespace
 }  // namespace platen
+
+int main(int argc, char** argv) {
+  return platen::RunReporting([&] { return platen::RunFetch({argv + 1, argv + argc}); });
+}
