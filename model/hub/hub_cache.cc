@@ -28,7 +28,7 @@ std::optional<fs::path> FolderFrom(const char* variable, const char* below) {
   throw Error(ErrorKind::kModel, {.file = path.string(), .field = {}}, reason);
 }
 
-std::string FetchHint(const ModelName& model) {
+std::string FetchWords(const ModelName& model) {
   return "platen fetch " + model.Text() + " downloads it";
 }
 
@@ -43,7 +43,7 @@ std::optional<std::string> CommitOfRef(const fs::path& folder, const ModelName& 
   text.resize(static_cast<size_t>(in.gcount()));
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
   if (!IsCommit(text)) {
-    Fail(path, "is not the 40 hexadecimal digits of a commit; " + FetchHint(model) + " anew");
+    Fail(path, "is not the 40 hexadecimal digits of a commit; " + FetchWords(model) + " anew");
   }
   return text;
 }
@@ -82,7 +82,7 @@ void CheckLinks(const fs::path& snapshot, const fs::path& folder, const ModelNam
     if (!entry.is_symlink()) continue;
     std::error_code error;
     const fs::path target = fs::canonical(entry.path(), error);
-    if (error) Fail(entry.path(), "was not downloaded completely; " + FetchHint(model));
+    if (error) Fail(entry.path(), "was not downloaded completely; " + FetchWords(model));
     if (!IsBelow(target, home)) Fail(entry.path(), "is a link out of the model's folder");
     if (!fs::is_regular_file(target)) Fail(entry.path(), "is a link to what is no file");
   }
@@ -113,7 +113,7 @@ std::string FindCachedSnapshot(const std::string& cache, const ModelName& model)
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored)) {
     Fail(model.Text(),
-         "no such folder, and no model of that name in " + cache + "; " + FetchHint(model));
+         "no such folder, and no model of that name in " + cache + "; " + FetchWords(model));
   }
   std::optional<std::string> commit;
   if (IsCommit(model.revision)) commit = model.revision;
@@ -121,7 +121,7 @@ std::string FindCachedSnapshot(const std::string& cache, const ModelName& model)
   if (!commit) commit = CommitOfPrefix(folder, model.revision);
   if (!commit || !fs::is_directory(folder / "snapshots" / *commit, ignored)) {
     Fail(model.Text(),
-         "revision " + model.revision + " is not in " + folder.string() + "; " + FetchHint(model));
+         "revision " + model.revision + " is not in " + folder.string() + "; " + FetchWords(model));
   }
   const fs::path snapshot = folder / "snapshots" / *commit;
   try {
@@ -138,6 +138,11 @@ bool LiesInHubCache(const std::string& model_dir) {
   if (error) path = fs::path(model_dir).lexically_normal();
   return IsCommit(path.filename().string()) && path.parent_path().filename() == "snapshots" &&
          path.parent_path().parent_path().filename().string().starts_with("models--");
+}
+
+std::string FetchHint(const std::string& given) {
+  const auto model = ParseModelName(given);
+  return model ? "; " + FetchWords(*model) : "";
 }
 
 std::string ResolveModelFolder(const std::string& given) {

@@ -28,6 +28,9 @@ std::string FindCachedSnapshot(const std::string& cache, const ModelName& model)
 // Whether a snapshot folder lies in such a cache: only what the hub has sent belongs there.
 bool LiesInHubCache(const std::string& model_dir);
 
+// "; platen fetch owner/name downloads it" if `given` looks like one, else empty.
+std::string FetchHint(const std::string& given);
+
 // The folder of a model that the user has named: `given` itself if there is something of that path,
 // else the snapshot of "owner/name[@revision]" in the cache. Throws Error(kModel).
 std::string ResolveModelFolder(const std::string& given);
