@@ -149,7 +149,12 @@ void Folder::Link(const std::string& name, const std::string& target) const {
   if (::symlinkat(target.c_str(), fd_.get(), temporary.c_str()) != 0) {
     ThrowFileError(PathOf(name), "create the link", errno);
   }
-  Rename(temporary, *this, name);
+  try {
+    Rename(temporary, *this, name);
+  } catch (const Error&) {
+    Remove(temporary);
+    throw;
+  }
 }
 
 std::vector<std::string> Folder::Names() const {
