@@ -341,11 +341,17 @@ class FetchTest(unittest.TestCase):
             shutil.rmtree(self.cache)
 
     def test_a_server_without_the_rest_starts_again(self):
-        file = self.hub.files["model.safetensors"]
         self.leave_partial(WEIGHTS[:2_000_000])
-        file.status = [416]
+        self.hub.refuses_ranges = True
         self.fetch()
         self.assert_fetched()
+
+    def test_a_file_that_is_shorter_than_announced_is_given_up(self):
+        file = self.hub.files["model.safetensors"]
+        file.sent = file.content[:-1]
+        self.assertIn("5 times in a row", self.fetch(code=3).stderr)
+        self.assert_nothing_named()
+        self.assertLess(len(self.hub.seen("store", "model.safetensors")), 8)
 
     def test_a_silent_connection_is_given_up(self):
         self.hub.files["model.safetensors"].byte_delay = 20

@@ -46,6 +46,7 @@ class Hub:
         self.page_size = 1000
         self.ranges = True  # does the store know Range?
         self.wrong_range = False  # does it answer with another range than asked for?
+        self.refuses_ranges = False  # does it answer 416 to every range?
         self.token = None  # who may read it
         self.gated = False
         self.api_status = []  # for the next requests to the API
@@ -149,7 +150,7 @@ class Hub:
             start, status = int(asked.group(1)), 206
             if self.wrong_range:
                 start = max(start - 7, 0)
-            if start >= len(content):
+            if start >= len(content) or self.refuses_ranges:
                 return self.send(request, 416, b"")
             headers["Content-Range"] = "bytes %d-%d/%d" % (start, len(content) - 1, len(content))
         end = len(content)

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -28,6 +29,7 @@ class PartialFile {
 
   int fd() const { return fd_.get(); }
   int64_t bytes() const { return bytes_; }
+  int64_t most_bytes() const { return most_bytes_; }  // that there ever were
   const std::string& path() const { return path_; }
 
   void Empty() {
@@ -44,6 +46,7 @@ class PartialFile {
     }
     WriteAll(fd_.get(), bytes, path_, bytes_);
     bytes_ += std::ssize(bytes);
+    most_bytes_ = std::max(most_bytes_, bytes_);
   }
 
   void Sync() const {
@@ -55,12 +58,13 @@ class PartialFile {
   std::string path_;
   UniqueFd fd_;
   int64_t bytes_;
+  int64_t most_bytes_ = bytes_;
 };
 
 // One request for what is missing.
 HubClient::Outcome FetchRest(const DownloadSource& source, const HubFile& file,
                              PartialFile& partial) {
-  const int64_t had = partial.bytes();
+  const int64_t had = partial.bytes(), had_most = partial.most_bytes();
   bool fits = false;  // what comes to what is there
   bool begun = false;
   std::string failure = source.hub.Open(
@@ -80,7 +84,7 @@ HubClient::Outcome FetchRest(const DownloadSource& source, const HubFile& file,
                           Counted(file.size, "byte"));
     if (!fits && had > 0) partial.Empty();  // the server does not give the rest: all of it then
   }
-  return {failure, partial.bytes() > had};
+  return {failure, partial.most_bytes() > had_most};
 }
 
 // Whether the bytes are those that the hub announced. Wrong ones are removed.
