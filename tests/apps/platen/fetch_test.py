@@ -10,6 +10,7 @@ import os
 import random
 import shutil
 import signal
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -197,6 +198,15 @@ class FetchTest(unittest.TestCase):
             self.hub.redirect_to = location
             result = self.fetch(code=3)
             self.assertIn("only https", result.stderr, location)
+
+    def test_a_server_with_an_unknown_certificate_is_not_asked(self):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain("unknown_server.pem")  # made for this test, signed by itself
+        self.hub.hub.socket = context.wrap_socket(self.hub.hub.socket, server_side=True)
+        endpoint = self.hub.endpoint.replace("http:", "https:").replace("127.0.0.1", "localhost")
+        result = self.fetch(code=3, HF_ENDPOINT=endpoint, HF_TOKEN="hf_secret")
+        self.assertIn("certificate is not trusted", result.stderr)
+        self.assertFalse(self.hub.requests)
 
     def test_offline_is_offline(self):
         result = self.fetch(code=3, HF_HUB_OFFLINE="1")

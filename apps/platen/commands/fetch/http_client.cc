@@ -117,25 +117,15 @@ HttpClient::HttpClient(std::chrono::seconds stall)
 
 HttpClient::~HttpClient() = default;
 
-std::string HttpClient::Get(const HttpRequest& request, HttpHead& head, const Body& body) {
-  const std::string origin = OriginOf(request.url);
-  const bool secure = origin.starts_with("https://");
-  transfer_->head = &head;
-  transfer_->body = &body;
-  transfer_->thrown = nullptr;
-  head = {};
+void HttpClient::Prepare(const HttpRequest& request, bool secure) {
   CURL* handle = transfer_->handle.get();
-  curl_easy_reset(handle);  // connections stay open
-  HeaderList headers(curl_slist_append(nullptr, "Accept-Encoding: identity"), curl_slist_free_all);
-  if (!request.token.empty()) {
-    curl_slist_append(headers.get(), ("Authorization: Bearer " + request.token).c_str());
+  curl_easy_reset(handle);      // connections stay open
+  if (request.from_byte > 0) {  // libcurl copies texts
+    curl_easy_setopt(handle, CURLOPT_RANGE, (std::to_string(request.from_byte) + "-").c_str());
   }
-  const std::string range = std::to_string(request.from_byte) + "-";
-  if (request.from_byte > 0) curl_easy_setopt(handle, CURLOPT_RANGE, range.c_str());
   curl_easy_setopt(handle, CURLOPT_URL, request.url.c_str());
   curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, secure ? "https" : "http");
   curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
-  curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers.get());
   curl_easy_setopt(handle, CURLOPT_USERAGENT, "platen/" PLATEN_VERSION);
   curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT,
@@ -148,10 +138,30 @@ std::string HttpClient::Get(const HttpRequest& request, HttpHead& head, const Bo
   curl_easy_setopt(handle, CURLOPT_WRITEDATA, transfer_.get());
   curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, Transfer::OnProgress);
   curl_easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
+}
+
+std::string HttpClient::Get(const HttpRequest& request, HttpHead& head, const Body& body) {
+  const std::string origin = OriginOf(request.url);
+  transfer_->head = &head;
+  transfer_->body = &body;
+  transfer_->thrown = nullptr;
+  head = {};
+  Prepare(request, origin.starts_with("https://"));
+  CURL* handle = transfer_->handle.get();
+  HeaderList headers(curl_slist_append(nullptr, "Accept-Encoding: identity"), curl_slist_free_all);
+  if (!request.token.empty()) {
+    curl_slist_append(headers.get(), ("Authorization: Bearer " + request.token).c_str());
+  }
+  curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers.get());
 
   const CURLcode result = curl_easy_perform(handle);
   if (transfer_->thrown) std::rethrow_exception(transfer_->thrown);
   if (Interrupted()) throw FetchInterrupted();
+  if (result == CURLE_PEER_FAILED_VERIFICATION || result == CURLE_SSL_CACERT_BADFILE) {
+    FailUrl(request.url,
+            "the server's certificate is not trusted; install ca-certificates, or the certificate "
+            "of the proxy in between (update-ca-certificates)");
+  }
   curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &head.status);
   char* redirect = nullptr;
   curl_easy_getinfo(handle, CURLINFO_REDIRECT_URL, &redirect);

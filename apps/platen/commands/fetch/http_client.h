@@ -51,6 +51,7 @@ class HttpClient {
 
  private:
   struct Transfer;
+  void Prepare(const HttpRequest& request, bool secure);  // all but the headers
   std::unique_ptr<Transfer> transfer_;
   std::chrono::seconds stall_;
 };

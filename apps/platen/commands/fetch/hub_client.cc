@@ -108,7 +108,7 @@ void HubClient::Persist(const std::string& what, const std::function<Outcome()>&
     if (outcome.failure.empty()) return;
     failed = outcome.advanced ? 1 : failed + 1;
     if (failed == kMaxAttempts) {
-      Fail(what, fmt::format("{}, {} times in a row; the same command goes on from what is there",
+      Fail(what, fmt::format("{}, {} times in a row; the same command goes on later",
                              outcome.failure, failed));
     }
     inform_(what + ": " + outcome.failure + "; trying again");
