@@ -16,6 +16,8 @@ pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 find_package(OpenSSL 3 REQUIRED COMPONENTS Crypto)
 find_package(spdlog REQUIRED)
 find_package(fmt REQUIRED)
+find_package(CURL 7.85 REQUIRED)
+find_package(OpenSSL 3 REQUIRED COMPONENTS Crypto)
 
 # OpenCV core and imgproc only. Debian's OpenCVConfig.cmake comes with libopencv-dev, which pulls in
 # GDAL, VTK and Qt; the two small -dev packages have headers and libraries but no config file.

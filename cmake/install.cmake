@@ -1,7 +1,7 @@
 # `cmake --install`: the program, the bundled model, the example configurations, and the library with
 # what find_package(platen) and pkg-config need.
 include(CMakePackageConfigHelpers)
-install(TARGETS platen RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS platen platen_fetch RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY assets/platen-mini DESTINATION ${CMAKE_INSTALL_DATADIR}/platen
   PATTERN "*.packed*" EXCLUDE)
 install(DIRECTORY configs DESTINATION ${CMAKE_INSTALL_DATADIR}/platen)

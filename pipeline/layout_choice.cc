@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "model/families/layout_snapshot.h"
+#include "model/hub/hub_cache.h"
 #include "pipeline/model_id.h"
 #include "stages/layout/region_detector.h"
 
@@ -29,7 +30,7 @@ LayoutChoice ChooseLayout(const std::string& given, const std::string& model_dir
   LayoutChoice choice;
   choice.detector = MakeClassicalDetector();
   if (given == kClassicalLayout) return choice;
-  choice.dir = given.empty() ? LayoutModelBeside(model_dir) : given;
+  choice.dir = given.empty() ? LayoutModelBeside(model_dir) : ResolveModelFolder(given);
   if (choice.dir.empty()) return choice;
   const LayoutSnapshot snapshot = LoadLayoutSnapshot(choice.dir);
   choice.id = LayoutModelId(snapshot);

@@ -24,9 +24,9 @@ struct LayoutChoice {
   std::string warning;  // an oddity that does not hinder, for the log; empty: none
 };
 
-// `given`: a folder, kClassicalLayout, or empty for LayoutModelBeside(model_dir), else the built-in
-// detector. `kernels` outlives the detector. Throws Error(kModel) for a folder that holds no usable
-// layout model.
+// `given`: a folder, owner/name of a downloaded model, kClassicalLayout, or empty for
+// LayoutModelBeside(model_dir), else the built-in detector. `kernels` outlives the detector. Throws
+// Error(kModel) for a folder that holds no usable layout model.
 LayoutChoice ChooseLayout(const std::string& given, const std::string& model_dir, BoxRules rules,
                           const KernelTable& kernels);
 

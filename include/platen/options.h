@@ -15,7 +15,9 @@ enum class Arithmetic {
 };
 
 struct ReaderOptions {
-  std::string model = {};  // snapshot folder in Hugging Face layout; empty: the bundled platen-mini
+  // Snapshot folder in Hugging Face layout, or "owner/name[@revision]" of a model in the Hugging
+  // Face cache (nothing is downloaded); empty: the bundled platen-mini.
+  std::string model = {};
   Arithmetic arithmetic = Arithmetic::kAuto;
   int threads = 0;                // that read; 0: one for each CPU this process may use
   std::int64_t memory_bytes = 0;  // to plan for, without the weights; 0: what this process may use
@@ -26,7 +28,7 @@ struct ReaderOptions {
   // What the user may want to know: a slow start, oddities of the model. Called while the reader is
   // made.
   std::function<void(const std::string& message)> inform = {};
-  // Snapshot folder of a model that finds the regions of a page (PP-DocLayoutV3); empty: a folder
+  // The same of a model that finds the regions of a page (PP-DocLayoutV3); empty: a folder
   // PP-DocLayoutV3_safetensors beside the model's, if there is one, else the built-in rules;
   // "classical": always those.
   std::string layout_model = {};

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "model/hub/hub_cache.h"
 #include "model/support/hash.h"
 
 namespace platen {
@@ -36,7 +37,10 @@ std::vector<std::string> PackedPaths(const std::string& packed_dir, const std::s
   const std::string suffix = std::string(".") + PrecisionName(precision) + ".packed";
   const std::string elsewhere = NameElsewhere(model_dir) + suffix;
   if (!packed_dir.empty()) return {(fs::path(packed_dir) / elsewhere).string()};
-  std::vector<std::string> paths = {(fs::path(model_dir) / ("model" + suffix)).string()};
+  std::vector<std::string> paths;
+  if (!LiesInHubCache(model_dir)) {
+    paths.push_back((fs::path(model_dir) / ("model" + suffix)).string());
+  }
   if (const std::string cache = UserCacheFolder(); !cache.empty()) {
     paths.push_back((fs::path(cache) / elsewhere).string());
   }

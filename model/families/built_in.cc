@@ -8,8 +8,9 @@ namespace platen {
 const FamilyRegistry& FamilyRegistry::BuiltIn() {
   static const FamilyRegistry families = [] {
     FamilyRegistry all;
-    all.Add("glm_ocr", glm_ocr::ReadArchitecture);
-    all.AddLayout("pp_doclayout_v3", pp_doclayout::ReadArchitecture);
+    all.Add("glm_ocr", "GLM-OCR", glm_ocr::ReadArchitecture);
+    all.AddLayout("pp_doclayout_v3", "PP-DocLayoutV3 (finds the regions of a page, reads nothing)",
+                  pp_doclayout::ReadArchitecture);
     return all;
   }();
   return families;

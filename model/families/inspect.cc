@@ -6,6 +6,7 @@
 #include <set>
 
 #include "model/checkpoint/tensor_check.h"
+#include "model/families/folder_kind.h"
 #include "model/families/snapshot.h"
 #include "model/support/json_fields.h"
 
@@ -145,10 +146,8 @@ InspectReport InspectLayoutModel(const std::string& dir, const FamilyRegistry& f
   return report;
 }
 
-}  // namespace
-
-InspectReport InspectSnapshot(const std::string& dir, const FamilyRegistry& families) {
-  if (families.IsLayoutModel(dir)) return InspectLayoutModel(dir, families);
+// A model that reads.
+InspectReport InspectReader(const std::string& dir, const FamilyRegistry& families) {
   InspectReport report;
   report.dir = dir;
   auto architecture = Attempt(report.problems, [&] { return families.Read(dir); });
@@ -183,6 +182,24 @@ InspectReport InspectSnapshot(const std::string& dir, const FamilyRegistry& fami
   }
   if (architecture) report.architecture = std::move(*architecture);
   AddNotes(report);
+  return report;
+}
+
+}  // namespace
+
+InspectReport InspectSnapshot(const std::string& dir, const FamilyRegistry& families) {
+  const FolderKind kind = KindOfFolder(dir, families);
+  InspectReport report;
+  if (!kind.is_snapshot) {
+    report.dir = dir;
+    report.problems = {Error(ErrorKind::kModel, {.file = dir, .field = {}}, kind.what)};
+  } else if (families.IsLayoutModel(dir)) {
+    report = InspectLayoutModel(dir, families);
+  } else {
+    report = InspectReader(dir, families);
+  }
+  report.what = kind.what;
+  report.is_snapshot = kind.is_snapshot;
   return report;
 }
 

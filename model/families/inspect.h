@@ -52,7 +52,9 @@ struct CheckpointFile {
 // A part that could not be read is absent and has its error in `problems`.
 struct InspectReport {
   std::string dir;
-  std::shared_ptr<const Architecture> architecture;        // of a model that reads
+  std::string what;                                  // the folder is; in the first line
+  bool is_snapshot = false;                          // else `problems` has but what it is instead
+  std::shared_ptr<const Architecture> architecture;  // of a model that reads
   std::shared_ptr<const LayoutArchitecture> layout_model;  // of one that finds regions
   std::optional<ReadingConfig> reading;
   std::optional<QuantizationPlan> quantization;
@@ -80,7 +82,8 @@ struct InspectReport {
 InspectReport InspectSnapshot(const std::string& dir,
                               const FamilyRegistry& families = FamilyRegistry::BuiltIn());
 
-// The report as text for people, many lines, the last one the verdict.
+// The report as text for people: what the folder is, problems, everything else, the verdict. One
+// line for what is no snapshot.
 std::string FormatInspectReport(const InspectReport& report);
 
 // The report as one JSON object.

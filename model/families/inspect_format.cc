@@ -132,7 +132,9 @@ void FormatTensors(const InspectReport& report, std::ostream& out) {
 
 std::string FormatInspectReport(const InspectReport& report) {
   std::ostringstream out;
-  out << "snapshot " << report.dir << "\n";
+  out << Printable(report.dir) << ": " << report.what << "\n";
+  if (!report.is_snapshot) return out.str();
+  for (const Error& problem : report.problems) out << "problem: " << problem.what() << "\n";
   if (const DescribedModel* model = report.described()) {
     for (const FactSection& section : model->Facts()) {
       out << section.title << "\n";
@@ -144,7 +146,6 @@ std::string FormatInspectReport(const InspectReport& report) {
   FormatTokenizer(report, out);
   FormatTensors(report, out);
   for (const std::string& note : report.notes) out << "note: " << note << "\n";
-  for (const Error& problem : report.problems) out << "problem: " << problem.what() << "\n";
   if (report.usable()) {
     out << "usable: no problems found\n";
   } else {

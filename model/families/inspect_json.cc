@@ -73,7 +73,7 @@ const char* CopyJson(StoredCopy copy) {
 }  // namespace
 
 std::string InspectReportJson(const InspectReport& report) {
-  Json out = {{"snapshot", report.dir}, {"usable", report.usable()}};
+  Json out = {{"snapshot", report.dir}, {"what", report.what}, {"usable", report.usable()}};
   out["problems"] = ErrorsJson(report.problems);
   out["notes"] = report.notes;
   if (const DescribedModel* model = report.described()) {

@@ -18,6 +18,15 @@ std::string ModelType(const std::string& path) {
   return JsonObject(json, path).String("model_type", kMaxTypeBytes);
 }
 
+// Empty: that cannot be told.
+std::string TypeOrNone(const std::string& snapshot_dir) {
+  try {
+    return ModelType(SnapshotFile(snapshot_dir, "config.json"));
+  } catch (const Error&) {
+    return "";
+  }
+}
+
 template <class Family>
 std::string Known(const std::map<std::string, Family>& families) {
   std::string known;
@@ -51,11 +60,12 @@ std::unique_ptr<LayoutArchitecture> FamilyRegistry::ReadLayout(
 }
 
 bool FamilyRegistry::IsLayoutModel(const std::string& snapshot_dir) const {
-  try {
-    return layout_families_.contains(ModelType(SnapshotFile(snapshot_dir, "config.json")));
-  } catch (const Error&) {
-    return false;
-  }
+  return layout_families_.contains(TypeOrNone(snapshot_dir));
+}
+
+std::string FamilyRegistry::TitleOf(const std::string& snapshot_dir) const {
+  const auto title = titles_.find(TypeOrNone(snapshot_dir));
+  return title == titles_.end() ? "" : title->second;
 }
 
 }  // namespace platen

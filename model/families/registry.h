@@ -24,11 +24,14 @@ class FamilyRegistry {
   using ReadLayoutConfig =
       std::function<std::unique_ptr<LayoutArchitecture>(const std::string& snapshot_dir)>;
 
-  void Add(const std::string& model_type, ReadConfig read) {
+  // `title`: what the family is called in sentences.
+  void Add(const std::string& model_type, const std::string& title, ReadConfig read) {
     families_[model_type] = std::move(read);
+    titles_[model_type] = title;
   }
-  void AddLayout(const std::string& model_type, ReadLayoutConfig read) {
+  void AddLayout(const std::string& model_type, const std::string& title, ReadLayoutConfig read) {
     layout_families_[model_type] = std::move(read);
+    titles_[model_type] = title;
   }
 
   // By model_type of the folder's config.json. Throws Error(kModel); for an unknown type it names
@@ -40,9 +43,13 @@ class FamilyRegistry {
   // folder of which that cannot be told holds none.
   bool IsLayoutModel(const std::string& snapshot_dir) const;
 
+  // The title of the folder's family; empty if it is not known. Does not throw Error.
+  std::string TitleOf(const std::string& snapshot_dir) const;
+
  private:
   std::map<std::string, ReadConfig> families_;
   std::map<std::string, ReadLayoutConfig> layout_families_;
+  std::map<std::string, std::string> titles_;
 };
 
 }  // namespace platen

@@ -143,6 +143,20 @@ void Folder::Rename(const std::string& name, const Folder& to, const std::string
   }
 }
 
+void Folder::Link(const std::string& name, const std::string& target) const {
+  const std::string temporary = ".link-" + std::to_string(::getpid());
+  Remove(temporary);
+  if (::symlinkat(target.c_str(), fd_.get(), temporary.c_str()) != 0) {
+    ThrowFileError(PathOf(name), "create the link", errno);
+  }
+  try {
+    Rename(temporary, *this, name);
+  } catch (const Error&) {
+    Remove(temporary);
+    throw;
+  }
+}
+
 std::vector<std::string> Folder::Names() const {
   // A descriptor of its own: closedir closes it, and reading moves its place.
   UniqueFd fd(::openat(fd_.get(), ".", kFolderFlags));

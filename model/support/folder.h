@@ -58,6 +58,9 @@ class Folder {
   // Gives a file of this folder a name in `to` (on the same file system), in place of what has it.
   void Rename(const std::string& name, const Folder& to, const std::string& new_name) const;
 
+  // Gives a symbolic link with the text `target` the name, in place of what has it.
+  void Link(const std::string& name, const std::string& target) const;
+
   // Names of everything in it but "." and "..", in no order.
   std::vector<std::string> Names() const;
 

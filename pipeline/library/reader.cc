@@ -8,6 +8,7 @@
 
 #include "model/checkpoint/packed_paths.h"
 #include "model/families/model.h"
+#include "model/hub/hub_cache.h"
 #include "model/kernels/gemm_schedule.h"
 #include "pipeline/document_queue.h"
 #include "pipeline/engine_recognizer.h"
@@ -65,7 +66,7 @@ Input Input::Pixels(std::vector<std::uint8_t> rgb, int width, int height, double
 namespace {
 
 std::string ModelFolder(const ReaderOptions& options) {
-  if (!options.model.empty()) return options.model;
+  if (!options.model.empty()) return ResolveModelFolder(options.model);
   std::string bundled = BundledModelOfLibrary();
   if (!bundled.empty()) return bundled;
   throw Error(ErrorKind::kModel, {"", "model"},

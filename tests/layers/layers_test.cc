@@ -21,6 +21,7 @@ const fs::path kRoot = PLATEN_SOURCE_DIR;
 // A folder knows those above it.
 const std::vector<std::string> kFloors = {
     "model/support",
+    "model/hub",
     "model/kernels",
     "model/ops",
     "model/tokenizer",

@@ -1,6 +1,8 @@
 // Exit codes of every subcommand; documented in `platen help`.
 #pragma once
 
+#include <functional>
+
 namespace platen {
 
 enum ExitCode {
@@ -10,5 +12,9 @@ enum ExitCode {
   kExitEnvironment = 3,   // model, disk, memory
   kExitInterrupted = 130  // drained; the same command continues
 };
+
+// What a program's main does around its work: the exit code that `work` returns, or that of what it
+// throws, with a message on standard error.
+int RunReporting(const std::function<int()>& work);
 
 }  // namespace platen

@@ -51,7 +51,7 @@ extern "C" void OnInterrupt(int) {
   HandlerLine line;
   line.Add("\n");  // the progress line, or the terminal's ^C, stands where the cursor is
   if (interrupted.exchange(true)) {
-    line.Add("stopped at once; the same command goes on from the pages that are finished\n");
+    line.Add("stopped at once; the same command goes on from what is finished\n");
     line.Write();
     _exit(kExitInterrupted);
   }

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "model/hub/hub_cache.h"
 #include "model/support/error.h"
 
 namespace platen {
@@ -20,7 +21,7 @@ std::string BundledModel() {
 }
 
 std::string LocateModel(const std::string& given) {
-  if (!given.empty()) return given;
+  if (!given.empty()) return ResolveModelFolder(given);
   const std::string bundled = BundledModel();
   if (bundled.empty()) {
     throw Error(ErrorKind::kModel, {"", "model"},

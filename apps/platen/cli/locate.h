@@ -13,7 +13,8 @@ std::string ExecutableFolder();
 // it is not there.
 std::string BundledModel();
 
-// `given` if not empty, else the bundled model. Throws Error(kModel) if there is none.
+// The folder of the model that was given: a path, or owner/name[@revision] of one that was
+// downloaded; empty: the bundled model. Throws Error(kModel) if there is none.
 std::string LocateModel(const std::string& given);
 
 }  // namespace platen

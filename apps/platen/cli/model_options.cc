@@ -14,8 +14,9 @@ OptionSpec ModelOption(const std::string& group) {
           .value_name = "DIR",
           .group = group,
           .help =
-              "Snapshot folder in Hugging Face layout, e.g. zai-org/GLM-OCR as downloaded. "
-              "Without it: the bundled platen-mini.",
+              "Snapshot folder in Hugging Face layout, or owner/name[@revision] of a model that "
+              "platen fetch has downloaded, e.g. zai-org/GLM-OCR. Without it: the bundled "
+              "platen-mini.",
           .changes_results = 1};
 }
 
@@ -59,14 +60,15 @@ OptionSpec DraftHeadOption(const std::string& group) {
 }
 
 OptionSpec LayoutModelOption(const std::string& group) {
-  return {.name = "layout-model",
-          .value_name = "DIR",
-          .group = group,
-          .help =
-              "Snapshot folder of a model that finds the regions of a page: PP-DocLayoutV3 as "
-              "downloaded. Without it: a folder PP-DocLayoutV3_safetensors beside the model's, if "
-              "there is one, else the built-in rules; classical: always those.",
-          .changes_results = 17};
+  return {
+      .name = "layout-model",
+      .value_name = "DIR",
+      .group = group,
+      .help =
+          "A model that finds the regions of a page, as a folder or owner/name: PP-DocLayoutV3 as "
+          "downloaded. Without it: a folder PP-DocLayoutV3_safetensors beside the model's, if "
+          "there is one, else the built-in rules; classical: always those.",
+      .changes_results = 17};
 }
 
 OptionSpec BoxRulesOption(const std::string& group) {

@@ -1,10 +1,9 @@
-// One live line on a terminal, a dated line every few seconds elsewhere; on standard error.
+// How far a run is, as a live line.
 #pragma once
 
-#include <cstdint>
-#include <mutex>
 #include <string>
 
+#include "apps/platen/cli/live_line.h"
 #include "pipeline/progress.h"
 
 namespace platen {
@@ -16,23 +15,18 @@ std::string ProgressText(const Progress& progress, double elapsed_s);
 // "45 s", "8 min", "2 h 10 min", "3 d 4 h".
 std::string RoughDuration(double seconds);
 
-// Thread-safe. It has no thread: it is shown when the run calls Show and it is time.
+// Thread-safe.
 class ProgressLine {
  public:
-  // `interval_s` between lines where standard error is no terminal; `quiet`: nothing is shown.
-  ProgressLine(double interval_s, bool quiet);
+  ProgressLine(double interval_s, bool quiet) : line_(interval_s, quiet) {}  // as of LiveLine
 
-  void Show(const Progress& progress);
-  void Finish();  // takes the live line away
+  void Show(const Progress& progress) {
+    line_.Show([&](double elapsed_s) { return ProgressText(progress, elapsed_s); });
+  }
+  void Finish() { line_.Finish(); }
 
  private:
-  std::mutex mutex_;
-  bool quiet_;
-  bool terminal_;
-  bool shown_ = false;
-  int64_t interval_ns_;
-  int64_t start_ns_;
-  int64_t next_ns_;
+  LiveLine line_;
 };
 
 }  // namespace platen

@@ -14,6 +14,7 @@ int RunExportCommand(const Words& words);
 int RunOcrCommand(const Words& words);
 int RunRunCommand(const Words& words);
 int RunCompareCommand(const Words& words);
+int RunFetchCommand(const Words& words);
 int RunInspectCommand(const Words& words);
 int RunPackCommand(const Words& words);
 int RunDraftVocabularyCommand(const Words& words);

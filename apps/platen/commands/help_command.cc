@@ -28,7 +28,7 @@ void PrintOverview() {
       "\n"
       "Exit codes: 0 every document is read, now or before; 1 finished, but a page or document\n"
       "failed, or a format was found that is not read; 2 wrong options or configuration, a named\n"
-      "input that does not exist, or no document at all; 3 model, disk or memory; 130 "
+      "input that does not exist, or no document at all; 3 model, disk, memory or network; 130 "
       "interrupted:\n"
       "the same command continues.\n",
       "--version", "the version");

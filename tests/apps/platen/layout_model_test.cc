@@ -76,7 +76,7 @@ TEST_F(LayoutModelTest, AFolderThatHoldsNoneIsRefusedBeforeAnythingIsRead) {
   TakePage();
   const ProgramResult run = Ocr({"page.png", "-o", "out", "--layout-model", "nowhere"});
   EXPECT_EQ(run.exit_code, 3);
-  EXPECT_TRUE(Contains(run.err, "nowhere/config.json")) << run.err;
+  EXPECT_TRUE(Contains(run.err, "nowhere: no such folder")) << run.err;
   const ProgramResult mistaken =
       Ocr({"page.png", "-o", "out", "--model", kGoldens + "snapshots/tiny-a"});
   EXPECT_EQ(mistaken.exit_code, 3);

@@ -98,8 +98,8 @@ TEST(UsageTest, AFormerChoiceIsRefusedWithWhatToTakeInstead) {
 TEST(UsageTest, TheOverviewGroupsEveryCommand) {
   const std::string overview = RunProgram({"help"}).out;
   size_t at = 0;
-  for (const char* part : {"The job:\n  ocr ", "Models:\n  inspect ", "Measuring:\n  doctor ",
-                           "\n  bench ", "Help:\n  help ", "--version"}) {
+  for (const char* part : {"The job:\n  ocr ", "Models:\n  fetch ", "\n  inspect ",
+                           "Measuring:\n  doctor ", "\n  bench ", "Help:\n  help ", "--version"}) {
     at = overview.find(part, at);
     EXPECT_NE(at, std::string::npos) << part << " in " << overview;
   }

@@ -104,12 +104,36 @@ TEST(InspectSnapshot, ListsEveryProblemNotOnlyTheFirst) {
   EXPECT_EQ(parsed["missing"][0]["field"], norm);
 }
 
-TEST(InspectSnapshot, ReportsAnEmptyFolder) {
+TEST(InspectSnapshot, SaysInOneLineWhatIsNoSnapshot) {
   const TempFolder folder;
   const InspectReport report = InspectSnapshot(folder.path());
+  ASSERT_EQ(report.problems.size(), 1U);
+  EXPECT_EQ(FormatInspectReport(report), folder.path() + ": an empty folder\n");
+  const json parsed = json::parse(InspectReportJson(report));
+  EXPECT_FALSE(parsed.contains("config"));
+  EXPECT_EQ(parsed["usable"], false);
+  EXPECT_EQ(parsed["what"], "an empty folder");
+}
+
+TEST(InspectSnapshot, ReportsEveryFileThatASnapshotLacks) {
+  const TempFolder folder;
+  folder.Write("platen.json", "{}");
+  const InspectReport report = InspectSnapshot(folder.path());
   EXPECT_EQ(report.problems.size(), 3U);  // config, tokenizer, checkpoint
-  EXPECT_NE(FormatInspectReport(report).find("config.json"), std::string::npos);
-  EXPECT_FALSE(json::parse(InspectReportJson(report)).contains("config"));
+  EXPECT_TRUE(FormatInspectReport(report).starts_with(folder.path() +
+                                                      ": model snapshot without config.json\n"
+                                                      "problem: "));
+}
+
+TEST(FormatInspectReport, BeginsWithWhatTheFolderIsAndItsProblems) {
+  const TempFolder folder;
+  CopySnapshot(SourcePath("tests/golden/snapshots/tiny-a"), folder);
+  const std::string first = folder.path() + ": model snapshot, architecture GLM-OCR\n";
+  EXPECT_TRUE(FormatInspectReport(InspectSnapshot(folder.path())).starts_with(first));
+  ApplyEdit({{"op", "drop_tensor"}, {"tensor", "model.language_model.norm.weight"}}, folder);
+  const std::string text = FormatInspectReport(InspectSnapshot(folder.path()));
+  EXPECT_TRUE(text.starts_with(first + "problem: ")) << text;
+  EXPECT_EQ(text.find("problem: "), text.rfind("problem: "));
 }
 
 TEST(InspectSnapshot, NamesLineAndColumnOfABrokenConfiguration) {

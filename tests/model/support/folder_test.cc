@@ -52,6 +52,21 @@ TEST(FolderTest, MakesFoldersAndFilesBelow) {
   EXPECT_EQ(Open(folder).Below("", Missing::kFail).path(), folder.path());
 }
 
+TEST(FolderTest, ALinkTakesThePlaceOfWhatHasItsName) {
+  const TempFolder folder;
+  folder.Write("file", "mine");
+  folder.Write("name", "before");
+  Open(folder).Link("name", "file");
+  EXPECT_EQ(fs::read_symlink(folder / "name"), "file");
+  Open(folder).Link("name", "../elsewhere");
+  EXPECT_EQ(fs::read_symlink(folder / "name"), "../elsewhere");
+  EXPECT_EQ(ReadFile(folder / "file"), "mine");
+  EXPECT_EQ(Open(folder).Names().size(), 2U);
+  fs::create_directory(folder / "sub");
+  EXPECT_TRUE(Contains(Reason([&] { Open(folder).Link("sub", "file"); }), "sub"));
+  EXPECT_EQ(Open(folder).Names().size(), 3U);
+}
+
 TEST(FolderTest, TheFolderTheUserNamesMayBeALink) {
   const TempFolder folder;
   fs::create_directory(folder / "real");

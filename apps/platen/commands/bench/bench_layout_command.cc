@@ -6,6 +6,7 @@
 
 #include "apps/platen/cli/command_line.h"
 #include "apps/platen/cli/exit_codes.h"
+#include "apps/platen/cli/locate.h"
 #include "apps/platen/cli/model_options.h"
 #include "apps/platen/cli/thread_limit.h"
 #include "apps/platen/commands/bench/bench_options.h"
@@ -67,7 +68,7 @@ int RunBenchLayout(const Words& words) {
   const int threads = std::max(1, static_cast<int>(settings.Integer("threads")));
   LimitThreads(threads);
   const KernelTable& kernels = KernelsFrom(settings);
-  const LayoutSnapshot snapshot = LoadLayoutSnapshot(settings.Text("layout-model"));
+  const LayoutSnapshot snapshot = LoadLayoutSnapshot(LocateModel(settings.Text("layout-model")));
   const auto model = snapshot.architecture->Load(snapshot.checkpoint, kernels);
   const bench::LayoutModelRun run = bench::RunLayoutModelBench(
       *model, kernels, static_cast<int>(settings.Integer("repetitions")));

@@ -136,7 +136,7 @@ CompareSides SidesFrom(const Settings& settings) {
                 "compares f32 and int8 of one model: leave --with and --precision out");
   }
   sides.a.model = LocateModel(settings.Text("model"));
-  sides.b.model = two_models ? settings.Text("with") : sides.a.model;
+  sides.b.model = two_models ? LocateModel(settings.Text("with")) : sides.a.model;
   const TwoNames attention = NamesFrom(settings, "attention");
   const bool two_attentions = attention.a != attention.b;
   const TwoNames precision = NamesFrom(settings, "precision");

@@ -44,7 +44,7 @@ nlohmann::ordered_json Llama::ConfigJson() const { return {{"layers", config_.nu
 const FamilyRegistry& Families() {
   static const FamilyRegistry families = [] {
     FamilyRegistry all = FamilyRegistry::BuiltIn();
-    all.Add("llama",
+    all.Add("llama", "Llama",
             [](const std::string& dir) { return std::make_unique<Llama>(ReadConfig(dir)); });
     return all;
   }();
