@@ -23,6 +23,7 @@ constexpr double kMargin = 0.5;
 // stands aslant.
 constexpr double kLeastPrint = 0.02;
 constexpr int kPalest = 209;          // grey levels, paper is 255: marks are no lighter
+constexpr double kFreeMiddle = 0.02;  // share of a frame that is in the middle of its box
 constexpr int kFewestLetters = 3;     // of words in a frame
 constexpr double kAslant = 3.5;       // degrees
 constexpr double kLooseBounds = 1.1;  // a ring's are as small, whatever way it is turned
@@ -78,8 +79,19 @@ bool IsAslant(std::span<const Run> mark, const Component& c) {
   return slant > kAslant && c.rect().area() > kLooseBounds * std::max(1.0f, tight.size.area());
 }
 
+// Whether a component leaves the middle of its box free.
+bool IsFrame(std::span<const Run> runs, const Component& c) {
+  const cv::Rect middle(c.x + c.width / 4, c.y + c.height / 4, c.width / 2, c.height / 2);
+  int inside = 0;
+  for (const Run& run : runs) {
+    inside += (cv::Rect(run.x0, run.y, run.x1 - run.x0, 1) & middle).width;
+  }
+  return inside < kFreeMiddle * c.area;
+}
+
 // Makes ink of the words that stand in a frame, however pale, and takes the frame away.
 void ShowWords(const Components& components, const Component& frame, double xh, cv::Mat& ink) {
+  if (!IsFrame(components.RunsOf(frame), frame)) return;
   std::vector<const Component*> words;
   int letters = 0;
   for (const Component& c : components.items) {

@@ -12,6 +12,7 @@
 #include "stages/layout/classical/faint_marks.h"
 #include "stages/layout/classical/false_lines.h"
 #include "stages/layout/classical/gutters.h"
+#include "stages/layout/classical/hatching.h"
 #include "stages/layout/classical/letter_height.h"
 #include "stages/layout/classical/letters.h"
 #include "stages/layout/classical/lines.h"
@@ -198,7 +199,8 @@ PageLines FindLines(WorkingPage& page) {
   std::vector<Ruling> none;
   for (Phrase& line : LinesOf(pictured, gutters, xh, none)) lines.push_back(std::move(line));
   lines = DropFalseLines(lines, {size, xh, found.skew_degrees});
-  Pictures pictures = FindPictures(cells, page.ink, {lines, photographs}, xh);
+  const std::vector<Box> hatched = HatchedAreas(page.ink, lines, xh);
+  Pictures pictures = FindPictures(cells, page.ink, {lines, photographs, hatched}, xh);
   lines = DropTexture(pictures, lines);
   CompleteCharts(rulings, xh, pictures.boxes, lines);
   pictures.boxes.insert(pictures.boxes.end(), marks.begin(), marks.end());

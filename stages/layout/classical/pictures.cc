@@ -198,10 +198,12 @@ Pictures FindPictures(const cv::Mat& cells, const cv::Mat& ink, const FoundParts
     mask(around & cv::Rect({0, 0}, grid)).setTo(0);
   }
   KeepLargeAreas(tone, mask, pictures);
-  pictures.toned.insert(pictures.toned.end(), found.photographs.begin(), found.photographs.end());
-  for (const Box& box : found.photographs) {
-    mask(CellsOf(box, pictures.cell, grid)).setTo(1);
-    pictures.boxes.push_back(box);
+  for (const std::vector<Box>* boxes : {&found.photographs, &found.hatched}) {
+    pictures.toned.insert(pictures.toned.end(), boxes->begin(), boxes->end());
+  }
+  for (const std::vector<Box>* boxes : {&found.photographs, &found.hatched}) {
+    for (const Box& box : *boxes) mask(CellsOf(box, pictures.cell, grid)).setTo(1);
+    pictures.boxes.insert(pictures.boxes.end(), boxes->begin(), boxes->end());
   }
   JoinOverlapping(pictures.boxes);
   std::sort(pictures.boxes.begin(), pictures.boxes.end(), LeftOf);

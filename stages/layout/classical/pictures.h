@@ -28,10 +28,11 @@ struct Pictures {
 struct FoundParts {
   const std::vector<Phrase>& lines;
   const std::vector<Box>& photographs;
+  const std::vector<Box>& hatched;
 };
 
-// The photographs, areas of continuous tone, and areas whose ink is mostly not that of regular
-// lines. `ink` (1 is ink) of a straight page, `cells`: CellMeans of its tones.
+// The photographs, hatched areas, areas of continuous tone, and areas whose ink is mostly not that
+// of regular lines. `ink` (1 is ink) of a straight page, `cells`: CellMeans of its tones.
 Pictures FindPictures(const cv::Mat& cells, const cv::Mat& ink, const FoundParts& found,
                       double letter_height);
 
