@@ -70,7 +70,10 @@ void PageStages::DecodeImage(PageSlot& page) {
   const StageSpan span(telemetry_, Stage::kDecodeImage, page.index, PageLabel(page));
   page.error = Attempt([&] {
     PageImage read = page.job.document->reader->ReadPage(page.job.page - 1);
+    const FilePage in_file = {read.image.width, read.image.height, read.dpi_x, read.dpi_y};
     MakePixelsSquare(read.image, read.dpi_x, read.dpi_y);
+    const bool stretched = read.image.width != in_file.width || read.image.height != in_file.height;
+    page.geometry.in_file = stretched ? in_file : FilePage();
     page.image = std::move(read.image);
     page.geometry.dpi_x = read.dpi_x;
     page.geometry.dpi_y = read.dpi_y;

@@ -227,6 +227,7 @@ PageResult AssemblePage(const PageGeometry& geometry, const std::vector<CropRead
   page.height = geometry.height;
   page.dpi_x = geometry.dpi_x;
   page.dpi_y = geometry.dpi_y;
+  page.in_file = geometry.in_file;
   page.rotation = geometry.layout.rotation;
   page.skew_degrees = static_cast<double>(geometry.layout.skew_degrees);
   page.x_height = static_cast<double>(geometry.layout.letter_height);

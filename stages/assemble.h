@@ -27,6 +27,7 @@ struct PageGeometry {
   int height = 0;
   double dpi_x = 0;  // along the width of the upright page; 0: not known
   double dpi_y = 0;
+  FilePage in_file;
   PageLayout layout;
   bool has_ink = false;               // text was found, or the page is not blank
   std::map<int, std::string> images;  // files of pictures, by the layout's regions

@@ -4,9 +4,13 @@
 #include <functional>
 
 #include "model/support/error.h"
+#include "stages/formats/alto_writer.h"
+#include "stages/formats/hocr_writer.h"
 #include "stages/formats/json_writer.h"
 #include "stages/formats/markdown_writer.h"
+#include "stages/formats/page_xml_writer.h"
 #include "stages/formats/text_writer.h"
+#include "stages/formats/tsv_writer.h"
 
 namespace platen {
 namespace {
@@ -32,6 +36,10 @@ const std::vector<Format>& Formats() {
       {"txt", {"txt"}, MakeRendered<TextWriter>},
       {"md", {"md"}, MakeRendered<MarkdownWriter>},
       {"json", {"json"}, Make<JsonWriter>},
+      {"hocr", {"hocr"}, Make<HocrWriter>},
+      {"tsv", {"tsv"}, Make<TsvWriter>},
+      {"alto", {"alto.xml", /*per_page=*/true}, Make<AltoWriter>},
+      {"page", {"page.xml", /*per_page=*/true}, Make<PageXmlWriter>},
   };
   return formats;
 }

@@ -154,6 +154,10 @@ Json ToJson(const RegionResult& region, Detail detail) {
   return json;
 }
 
+Json ToJson(const FilePage& page) {
+  return Json::array({page.width, page.height, Pixels(page.dpi_x), Pixels(page.dpi_y)});
+}
+
 Json ToJson(const PageResult& page, Detail detail) {
   Json json;
   json["page"] = page.page;
@@ -164,6 +168,7 @@ Json ToJson(const PageResult& page, Detail detail) {
   json["rotation"] = page.rotation;
   json["skew_degrees"] = RoundTo(page.skew_degrees, 1000);
   if (detail == Detail::kKept) json["x_height"] = Pixels(page.x_height);
+  if (detail == Detail::kKept && page.in_file.width > 0) json["in_file"] = ToJson(page.in_file);
   if (!page.warnings.empty()) json["warnings"] = ToJson(page.warnings);
   if (!page.doubts.empty()) json["doubts"] = ToJson(page.doubts);
   json["regions"] = Json::array();
@@ -368,6 +373,11 @@ PageResult PageFrom(const Json& json) {
   page.rotation = IntFrom(json.at("rotation"), "rotation");
   page.skew_degrees = json.at("skew_degrees").get<double>();
   page.x_height = json.value("x_height", 0.0);
+  if (json.contains("in_file")) {
+    const Json& file = json["in_file"];
+    page.in_file = {IntFrom(file.at(0), "in_file", 1), IntFrom(file.at(1), "in_file", 1),
+                    file.at(2).get<double>(), file.at(3).get<double>()};
+  }
   page.warnings = json.value("warnings", std::vector<std::string>{});
   if (json.contains("doubts")) {  // not by value(): copies of deep nesting exhaust the stack
     for (const Json& doubt : json["doubts"]) page.doubts.push_back(DoubtFrom(doubt));

@@ -14,4 +14,11 @@ const char* DoubtCode(DoubtKind kind) {
   return "";
 }
 
+std::string DocumentInfo::Setting(const std::string& name) const {
+  for (const DocumentSetting& setting : settings) {
+    if (setting.name == name) return setting.value;
+  }
+  return "";
+}
+
 }  // namespace platen

@@ -116,6 +116,15 @@ struct Doubt {
 // "no_text", "low_confidence", "foreign_script": stable, for programs that read results.
 const char* DoubtCode(DoubtKind kind);
 
+// A page in its file, as the file's orientation tag turns it: before it was stretched to square
+// pixels and turned upright. No width: it was not stretched.
+struct FilePage {
+  int width = 0;
+  int height = 0;
+  double dpi_x = 0;
+  double dpi_y = 0;
+};
+
 struct PageResult {
   int page = 0;   // 1-based in its document; 0: the document could not be opened
   int width = 0;  // of the upright page, pixels; 0: never decoded
@@ -123,6 +132,7 @@ struct PageResult {
   double dpi_x = 0;  // along the width of the upright page; 0: the input does not say
   double dpi_y = 0;
   int rotation = 0;  // degrees the page was turned clockwise to be upright: 0 90 180 270
+  FilePage in_file;
   double skew_degrees = 0;
   double x_height = 0;  // of most text, pixels; 0: none was found
   std::vector<RegionResult> regions;
@@ -145,6 +155,8 @@ struct DocumentInfo {
   std::string source;  // the input, relative to the tree the outputs mirror; see DisplayName
   std::vector<DocumentSetting> settings;  // model, task, ...: in this order
   std::string sha256 = {};                // of the input's bytes, in hex; empty: not known
+
+  std::string Setting(const std::string& name) const;  // its value; empty: there is none
 };
 
 }  // namespace platen

@@ -31,15 +31,6 @@ std::string Lower(std::string_view text) {
   return lower;
 }
 
-// Bytes of the hyphen a line ends with; 0: none.
-size_t EndingHyphen(std::string_view line) {
-  for (const std::string_view hyphen :
-       {std::string_view("-"), kSoftHyphen, kUnicodeHyphen, kNotSign}) {
-    if (line.size() > hyphen.size() && line.ends_with(hyphen)) return hyphen.size();
-  }
-  return 0;
-}
-
 std::string_view LastWord(std::string_view text) {
   size_t begin = text.size();
   while (begin > 0 && IsWordByte(text[begin - 1])) --begin;
@@ -112,6 +103,14 @@ bool GoesOnIn(const RegionResult& text, const RegionResult& next) {
   if (hyphen > 0) return !LastWord(above.substr(0, above.size() - hyphen)).empty();
   const std::string_view last = above.substr(above.rfind('\n') + 1);
   return last.size() >= kFewestLetters && (IsWordByte(last.back()) || last.ends_with(','));
+}
+
+size_t EndingHyphen(std::string_view line) {
+  for (const std::string_view hyphen :
+       {std::string_view("-"), kSoftHyphen, kUnicodeHyphen, kNotSign}) {
+    if (line.size() > hyphen.size() && line.ends_with(hyphen)) return hyphen.size();
+  }
+  return 0;
 }
 
 std::string JoinLines(std::string_view above, std::string_view below, const PageWords& words) {

@@ -1,6 +1,7 @@
 // Lines of print joined into flowing text.
 #pragma once
 
+#include <cstddef>
 #include <set>
 #include <string>
 #include <string_view>
@@ -25,6 +26,9 @@ class PageWords {
 // Whether a text goes on in the next one, as at the end of a column: that begins with a small
 // letter, and this ends with a hyphen, or with a line of some length and no end of a sentence.
 bool GoesOnIn(const RegionResult& text, const RegionResult& next);
+
+// Bytes of the hyphen that a line ends with and that is not all of it; 0: none.
+size_t EndingHyphen(std::string_view line);
 
 // The text of two lines in one. A hyphen at the end of the first goes if the second begins with a
 // small letter, unless the page has the word with its hyphen elsewhere or what stands before it is

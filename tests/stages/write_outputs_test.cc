@@ -40,6 +40,28 @@ TEST(WriteDocumentTest, WritesEveryFormatBelowFoldersItMakes) {
   EXPECT_EQ(written[1].bytes, static_cast<int64_t>(ReadFile(folder / "x/y/doc.tif.json").size()));
 }
 
+TEST(WriteDocumentTest, SomeFormatsHaveAFileForEachPage) {
+  const TempFolder folder;
+  const Folder open = Open(folder);
+  const auto suffixes = [&](const DocumentPages& pages) {
+    std::vector<std::string> all;
+    for (const auto& file : WriteDocument(open, "d", {"alto", "txt"}, {"d", {}}, pages, open)) {
+      EXPECT_EQ(file.bytes, static_cast<int64_t>(ReadFile(folder / ("d." + file.suffix)).size()));
+      all.push_back(file.suffix);
+    }
+    return all;
+  };
+  using List = std::vector<std::string>;
+  EXPECT_EQ(suffixes(TwoPages()), (List{"p0001.alto.xml", "p0002.alto.xml", "txt"}));
+  const std::string second = ReadFile(folder / "d.p0002.alto.xml");
+  EXPECT_NE(second.find("CONTENT=\"page 2\""), std::string::npos);
+  EXPECT_TRUE(second.starts_with("<?xml") && second.ends_with("</alto>\n")) << second;
+  DocumentPages one = {1, [](int) { return TwoPages().page(1); }};
+  EXPECT_EQ(suffixes(one), (List{"alto.xml", "txt"}));
+  one.of_pages = 7;  // one was chosen
+  EXPECT_EQ(suffixes(one), (List{"p0002.alto.xml", "txt"}));
+}
+
 TEST(WriteDocumentTest, PicturesAreNamedFromTheOutputsFolder) {
   const TempFolder folder;
   const Folder open = Open(folder);

@@ -259,6 +259,19 @@ TEST(PageJsonTest, AKeptPageHasTokensWordsBaselinesAndResolution) {
   EXPECT_EQ(back.regions[1].tokens[0].end, 8);
 }
 
+TEST(PageJsonTest, AKeptPageSaysHowItStandsInItsFile) {
+  PageResult page = MakePage(1);
+  EXPECT_EQ(PageToJson(page).find("in_file"), std::string::npos);
+  page.in_file = {640, 240, 204, 98};
+  const PageResult back = PageFromJson(PageToJson(page));
+  EXPECT_EQ(back.in_file.width, 640);
+  EXPECT_EQ(back.in_file.height, 240);
+  EXPECT_EQ(back.in_file.dpi_y, 98);
+  std::string spoilt = PageToJson(page);
+  spoilt.replace(spoilt.find("640,240"), 7, "640,  0");
+  EXPECT_THROW(PageFromJson(spoilt), Error);
+}
+
 TEST(PageJsonTest, ADocumentsJsonSaysWhatItsReadersKnow) {
   const auto keys = [](const nlohmann::json& object) {
     std::vector<std::string> names;
@@ -312,6 +325,65 @@ TEST(PageJsonTest, AnythingElseIsAnErrorAndNeverACrash) {
                      R"(,"width":1,"height":1,"rotation":0,"skew_degrees":0,"regions":[]})"),
         Error)
         << page;
+  }
+}
+
+// Whatever stands in a result, every format is what it is twice, also from a writer that has been
+// used, and page by page.
+TEST(KnownFormatsTest, AWriterStartsAnewAndGivesTheSameBytes) {
+  std::vector<std::vector<PageResult>> documents = {
+      {}, {FailedPage(1)}, {MakePage(1), FailedPage(2), DetailedPage()}, {PageResult()}};
+  documents.push_back({MakePage(1)});
+  documents.back()[0].regions[0].lines[0].text = documents.back()[0].regions[0].text =
+      std::string("\xff </x> \"&\" \0 -->\n\t", 20);
+  for (const std::string& format : KnownFormats()) {
+    const auto writer = MakeDocumentWriter(format);
+    for (const auto& pages : documents) {
+      for (int time = 0; time < 2; ++time) {
+        std::string out = writer->Begin({"a/b.tif", {{"model", "m1"}, {"task", "text"}}});
+        for (const PageResult& page : pages) out += writer->Page(page);
+        out += writer->End();
+        EXPECT_EQ(out, Write(format, pages)) << format;
+      }
+    }
+  }
+}
+
+TEST(KnownFormatsTest, PagesStandInTheirOrder) {
+  for (const std::string& format : KnownFormats()) {
+    std::vector<PageResult> pages(3);
+    for (size_t i = 0; i < pages.size(); ++i) {
+      pages[i] = MakePage(static_cast<int>(i) + 1);
+      const std::string text = "Page" + std::string(1, static_cast<char>('A' + i));
+      pages[i].regions = {MakeRegion({MakeLine(text, 10)})};
+    }
+    if (NamingOf(format).per_page) pages.resize(1);
+    const std::string out = Write(format, pages);
+    size_t at = 0;
+    for (size_t i = 0; i < pages.size(); ++i) {
+      at = out.find("Page" + std::string(1, static_cast<char>('A' + i)), at);
+      EXPECT_NE(at, std::string::npos) << format << " page " << i;
+    }
+  }
+}
+
+TEST(OutputSuffixTest, NamesTheFilesOfAFormatAndIsReadBack) {
+  EXPECT_EQ(OutputSuffix("txt", 3, 9), "txt");
+  EXPECT_EQ(OutputSuffix("alto", 3, 9), "p0003.alto.xml");
+  EXPECT_EQ(OutputSuffix("alto", 12345, 20000), "p12345.alto.xml");
+  EXPECT_EQ(OutputSuffix("page", 1, 1), "page.xml");
+  EXPECT_EQ(OutputSuffix("page", 0, 0), "page.xml");
+  for (const std::string& format : KnownFormats()) {
+    for (const int page : {1, 12345, 999'999}) {
+      EXPECT_EQ(FormatOfSuffix(OutputSuffix(format, page, 2'000'000)), format);
+    }
+    EXPECT_EQ(FormatOfSuffix(OutputSuffix(format, 1, 1)), format);
+  }
+  for (const char* suffix :
+       {"", "doc", "p1.alto.xml", "p0001.txt", "p00001.alto.xml", "p0001alto.xml", "x0001.alto.xml",
+        "p-001.alto.xml", "p0001.p0002.alto.xml", "p99999999999.alto.xml", "../p0001.alto.xml",
+        "p0001.ALTO.XML"}) {
+    EXPECT_EQ(FormatOfSuffix(suffix), "") << suffix;
   }
 }
 

@@ -30,7 +30,9 @@ void AddInputAndOutput(OptionTable& table) {
                    .default_value = "txt,md,json",
                    .value_name = "LIST",
                    .group = group,
-                   .help = "Outputs to write for each document, separated by commas.",
+                   .help = "Outputs to write for each document, separated by commas. hocr, tsv, "
+                           "alto and page have the text with its places on the image; alto and "
+                           "page are one file for each page.",
                    .choices = KnownFormats(),
                    .changes_results = OptionSpec::kNo});
   table.push_back({.name = "keep",
