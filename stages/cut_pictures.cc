@@ -1,12 +1,10 @@
 #include "stages/cut_pictures.h"
 
-#include <png.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "model/support/error.h"
+#include "stages/encode_image.h"
 
 namespace platen {
 namespace {
@@ -25,35 +23,6 @@ Image CropOf(const Image& page, const BoxF& box) {
     std::copy_n(from, static_cast<size_t>(crop.width) * Image::kChannels, crop.Row(y));
   }
   return crop;
-}
-
-bool IsGray(const Image& image) {
-  for (size_t i = 0; i < image.rgb.size(); i += Image::kChannels) {
-    if (image.rgb[i] != image.rgb[i + 1] || image.rgb[i] != image.rgb[i + 2]) return false;
-  }
-  return true;
-}
-
-std::string ToPng(const Image& image) {
-  std::vector<uint8_t> gray;
-  if (IsGray(image)) {
-    for (size_t i = 0; i < image.rgb.size(); i += Image::kChannels) gray.push_back(image.rgb[i]);
-  }
-  png_image header = {};
-  header.version = PNG_IMAGE_VERSION;
-  header.width = static_cast<png_uint_32>(image.width);
-  header.height = static_cast<png_uint_32>(image.height);
-  header.format = gray.empty() ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
-  const void* pixels = gray.empty() ? image.rgb.data() : gray.data();
-  // What png_image_write_to_memory would need is known only after it has run.
-  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(header);
-  std::string png(size, '\0');
-  if (png_image_write_to_memory(&header, png.data(), &size, 0, pixels, 0, nullptr) == 0) {
-    throw Error(ErrorKind::kEnvironment, {},
-                std::string("a picture cannot be written as PNG: ") + header.message);
-  }
-  png.resize(size);
-  return png;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "model/support/atomic_file.h"
 #include "model/support/folder.h"
+#include "stages/formats/page_images.h"
 #include "stages/formats/page_result.h"
 #include "stages/formats/render_options.h"
 
@@ -26,7 +27,8 @@ struct WrittenFile {
 struct DocumentPages {
   int count = 0;
   std::function<PageResult(int index)> page;
-  int of_pages = 0;  // in the document; fewer than `count`: `count`
+  int of_pages = 0;       // in the document; fewer than `count`: `count`
+  PageImages image = {};  // of a result that `page` has given
 };
 
 // URLs of pictures in the pages are from `root`, in the files from their own folder.

@@ -6,6 +6,7 @@
 #include "model/support/error.h"
 #include "stages/formats/alto_writer.h"
 #include "stages/formats/hocr_writer.h"
+#include "stages/formats/html_writer.h"
 #include "stages/formats/json_writer.h"
 #include "stages/formats/markdown_writer.h"
 #include "stages/formats/page_xml_writer.h"
@@ -18,17 +19,22 @@ namespace {
 struct Format {
   std::string name;
   OutputNaming naming;
-  std::function<std::unique_ptr<DocumentWriter>(const RenderOptions&)> make;
+  std::function<std::unique_ptr<DocumentWriter>(const RenderOptions&, const PageImages&)> make;
 };
 
 template <typename Writer>
-std::unique_ptr<DocumentWriter> Make(const RenderOptions&) {
+std::unique_ptr<DocumentWriter> Make(const RenderOptions&, const PageImages&) {
   return std::make_unique<Writer>();
 }
 
 template <typename Writer>
-std::unique_ptr<DocumentWriter> MakeRendered(const RenderOptions& options) {
+std::unique_ptr<DocumentWriter> MakeRendered(const RenderOptions& options, const PageImages&) {
   return std::make_unique<Writer>(options);
+}
+
+template <typename Writer>
+std::unique_ptr<DocumentWriter> MakeWithImages(const RenderOptions&, const PageImages& images) {
+  return std::make_unique<Writer>(images);
 }
 
 const std::vector<Format>& Formats() {
@@ -40,6 +46,7 @@ const std::vector<Format>& Formats() {
       {"tsv", {"tsv"}, Make<TsvWriter>},
       {"alto", {"alto.xml", /*per_page=*/true}, Make<AltoWriter>},
       {"page", {"page.xml", /*per_page=*/true}, Make<PageXmlWriter>},
+      {"html", {"html"}, MakeWithImages<HtmlWriter>},
   };
   return formats;
 }
@@ -100,8 +107,9 @@ std::string FormatOfSuffix(std::string_view suffix) {
 }
 
 std::unique_ptr<DocumentWriter> MakeDocumentWriter(const std::string& format,
-                                                   const RenderOptions& options) {
-  return FindFormat(format).make(options);
+                                                   const RenderOptions& options,
+                                                   const PageImages& images) {
+  return FindFormat(format).make(options, images);
 }
 
 }  // namespace platen

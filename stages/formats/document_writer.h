@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stages/formats/page_images.h"
 #include "stages/formats/page_result.h"
 #include "stages/formats/render_options.h"
 
@@ -41,8 +42,10 @@ std::string OutputSuffix(const std::string& format, int page, int of_pages);
 // The format that has files of this suffix; empty: none has.
 std::string FormatOfSuffix(std::string_view suffix);
 
-// Throws Error(kUsage) for an unknown format.
+// `images`: for the formats that show the pages; an exception of theirs comes through. Throws
+// Error(kUsage) for an unknown format.
 std::unique_ptr<DocumentWriter> MakeDocumentWriter(const std::string& format,
-                                                   const RenderOptions& options = {});
+                                                   const RenderOptions& options = {},
+                                                   const PageImages& images = {});
 
 }  // namespace platen

@@ -32,7 +32,7 @@ void AddInputAndOutput(OptionTable& table) {
                    .group = group,
                    .help = "Outputs to write for each document, separated by commas. hocr, tsv, "
                            "alto and page have the text with its places on the image; alto and "
-                           "page are one file for each page.",
+                           "page are one file for each page. html is a page to check by eye.",
                    .choices = KnownFormats(),
                    .changes_results = OptionSpec::kNo});
   table.push_back({.name = "keep",

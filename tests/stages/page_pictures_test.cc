@@ -1,0 +1,97 @@
+// Pictures of whole pages.
+#include "stages/page_pictures.h"
+
+#include <gtest/gtest.h>
+
+#include "stages/encode_image.h"
+#include "stages/readers/memory_document.h"
+
+namespace platen {
+namespace {
+
+// Dark at the top left, light elsewhere; with colours or without.
+Image Page(int width, int height, bool coloured) {
+  Image page(width, height);
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      const bool dark = x < width / 2 && y < height / 2;
+      uint8_t* pixel = page.Row(y) + static_cast<ptrdiff_t>(x) * 3;
+      pixel[0] = dark ? 20 : 220;
+      pixel[1] = pixel[2] = coloured && dark ? 120 : pixel[0];
+    }
+  }
+  return page;
+}
+
+std::unique_ptr<DocumentReader> Open(const std::string& bytes) {
+  return OpenBytes({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, {});
+}
+
+Image Read(const std::string& bytes) { return Open(bytes)->ReadPage(0).image; }
+
+PageResult ResultOf(int width, int height, int rotation) {
+  PageResult result;
+  result.page = 1;
+  result.width = width;
+  result.height = height;
+  result.rotation = rotation;
+  return result;
+}
+
+TEST(ToJpegTest, KeepsSizeAndColours) {
+  for (const bool coloured : {false, true}) {
+    const Image page = Page(65, 33, coloured);
+    const std::string jpeg = ToJpeg(page, 90);
+    EXPECT_EQ(ToJpeg(page, 90), jpeg);
+    const Image back = Read(jpeg);
+    ASSERT_EQ(back.width, 65);
+    ASSERT_EQ(back.height, 33);
+    for (const auto& [x, y] : {std::pair{5, 5}, {60, 5}, {60, 30}}) {
+      for (int c = 0; c < 3; ++c) {
+        EXPECT_NEAR(back.Row(y)[x * 3 + c], page.Row(y)[x * 3 + c], 6) << x << " " << y;
+      }
+    }
+  }
+  EXPECT_LT(ToJpeg(Page(400, 400, false), 75).size(), ToJpeg(Page(400, 400, true), 75).size());
+}
+
+TEST(ToJpegTest, ASideThatIsTooLongIsAnError) { EXPECT_ANY_THROW(ToJpeg(Image(70000, 1), 75)); }
+
+TEST(PagePictures, AreUprightAndNotTooLarge) {
+  const std::string png = ToPng(Page(2000, 1000, false));
+  const auto reader = Open(png);
+  const PageImages pictures = PicturesOf(reader.get());
+  const auto upright = pictures(ResultOf(2000, 1000, 0));
+  ASSERT_TRUE(upright);
+  EXPECT_EQ(upright->media_type, "image/jpeg");
+  const Image shown = Read(upright->bytes);
+  EXPECT_EQ(shown.width, kLongestSide);
+  EXPECT_EQ(shown.height, 800);
+  EXPECT_LT(shown.Row(10)[30], 60);
+  const auto turned = pictures(ResultOf(1000, 2000, 90));  // its top left comes to the top right
+  ASSERT_TRUE(turned);
+  const Image tall = Read(turned->bytes);
+  EXPECT_EQ(tall.width, 800);
+  EXPECT_GT(tall.Row(10)[30], 180);
+  EXPECT_LT(tall.Row(10)[790 * 3], 60);
+}
+
+TEST(PagePictures, ThatCannotBeHadAreNone) {
+  EXPECT_FALSE(PicturesOf(nullptr));
+  const std::string png = ToPng(Page(40, 20, false));
+  const auto reader = Open(png);
+  const PageImages pictures = PicturesOf(reader.get());
+  EXPECT_TRUE(pictures(ResultOf(40, 20, 0)));
+  EXPECT_FALSE(pictures(ResultOf(41, 20, 0))) << "it was another page";
+  PageResult beyond = ResultOf(40, 20, 0);
+  beyond.page = 2;
+  EXPECT_FALSE(pictures(beyond));
+  beyond.page = 0;
+  EXPECT_FALSE(pictures(beyond));
+  const std::string cut = png.substr(0, png.size() - 40);
+  const auto broken = Open(cut);
+  EXPECT_FALSE(PicturesOf(broken.get())(ResultOf(40, 20, 0)));
+}
+
+}  // namespace
+}  // namespace platen
