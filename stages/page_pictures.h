@@ -6,11 +6,14 @@
 
 namespace platen {
 
-// Reads the pages again from `reader`, which outlives the result; null: there are no pictures. A
-// picture is the upright page that the page result describes, scaled down to kLongestSide, as JPEG.
-// A page that cannot be read any more, or has another size than it had, has none. Takes the memory
-// of one page in full size while it is called.
 inline constexpr int kLongestSide = 1600;
-PageImages PicturesOf(const DocumentReader* reader);
+
+// Reads the pages again from `reader`, which outlives the result; null: there are no pictures. The
+// upright page that a result describes is scaled down to kLongestSide, as JPEG. The page in its
+// file is that file, `path`, if it is a JPEG or PNG that a PDF can take as it is and has no
+// orientation to be turned by; else its pixels as PNG. A page that cannot be read any more, or has
+// another size than it had, has no picture. Takes the memory of one page in full size while it is
+// called.
+PageImages PicturesOf(const DocumentReader* reader, const std::string& path);
 
 }  // namespace platen

@@ -70,7 +70,7 @@ std::vector<WrittenFile> WriteDocument(const Folder& root, const std::string& st
   const ShownPages shown(pages, stem);
   const int of_pages = std::max(pages.count, pages.of_pages);
   for (const std::string& format : formats) {
-    const std::unique_ptr<DocumentWriter> writer = MakeDocumentWriter(format, render, pages.image);
+    const std::unique_ptr<DocumentWriter> writer = MakeDocumentWriter(format, render, pages.images);
     if (NamingOf(format).per_page) {
       for (int i = 0; i < pages.count; ++i) {
         const PageResult page = shown.Get(i);

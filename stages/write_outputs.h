@@ -27,8 +27,8 @@ struct WrittenFile {
 struct DocumentPages {
   int count = 0;
   std::function<PageResult(int index)> page;
-  int of_pages = 0;       // in the document; fewer than `count`: `count`
-  PageImages image = {};  // of a result that `page` has given
+  int of_pages = 0;        // in the document; fewer than `count`: `count`
+  PageImages images = {};  // of results that `page` has given
 };
 
 // URLs of pictures in the pages are from `root`, in the files from their own folder.

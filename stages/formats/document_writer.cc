@@ -10,6 +10,7 @@
 #include "stages/formats/json_writer.h"
 #include "stages/formats/markdown_writer.h"
 #include "stages/formats/page_xml_writer.h"
+#include "stages/formats/pdf_writer.h"
 #include "stages/formats/text_writer.h"
 #include "stages/formats/tsv_writer.h"
 
@@ -47,6 +48,7 @@ const std::vector<Format>& Formats() {
       {"alto", {"alto.xml", /*per_page=*/true}, Make<AltoWriter>},
       {"page", {"page.xml", /*per_page=*/true}, Make<PageXmlWriter>},
       {"html", {"html"}, MakeWithImages<HtmlWriter>},
+      {"pdf", {"pdf"}, MakeWithImages<PdfWriter>},
   };
   return formats;
 }

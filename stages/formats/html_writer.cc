@@ -138,7 +138,7 @@ std::string HtmlWriter::Page(const PageResult& result) {
 }
 
 void HtmlWriter::AddScan(const PageResult& result, const PlacedPage& page) {
-  const auto image = images_ ? images_(result) : std::nullopt;
+  const auto image = images_.upright ? images_.upright(result) : std::nullopt;
   if (!image) {
     xml_.Leaf("text", {{"x", "50%"}, {"y", "50%"}, {"text-anchor", "middle"}},
               "There is no picture of this page.");

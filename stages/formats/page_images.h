@@ -14,8 +14,12 @@ struct EncodedImage {
   std::string bytes;
 };
 
-// The upright page, scaled down as far as the caller likes; nothing: it cannot be had. A writer
-// calls it once for each page, in its own thread. Empty: there are no pictures.
-using PageImages = std::function<std::optional<EncodedImage>(const PageResult& page)>;
+// A writer calls each once for a page at most, in its own thread. Nothing: the picture cannot be
+// had. Empty: there are no pictures.
+struct PageImages {
+  using Get = std::function<std::optional<EncodedImage>(const PageResult& page)>;
+  Get upright = {};  // the upright page, scaled down as far as the caller likes
+  Get in_file = {};  // the page as its file holds it, in full size: see PlaceOnImage
+};
 
 }  // namespace platen

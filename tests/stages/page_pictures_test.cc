@@ -5,9 +5,15 @@
 
 #include "stages/encode_image.h"
 #include "stages/readers/memory_document.h"
+#include "tests/support/npy.h"
+#include "tests/support/temp_folder.h"
 
 namespace platen {
 namespace {
+
+using testing::ReadFile;
+using testing::SourcePath;
+using testing::TempFolder;
 
 // Dark at the top left, light elsewhere; with colours or without.
 Image Page(int width, int height, bool coloured) {
@@ -60,7 +66,7 @@ TEST(ToJpegTest, ASideThatIsTooLongIsAnError) { EXPECT_ANY_THROW(ToJpeg(Image(70
 TEST(PagePictures, AreUprightAndNotTooLarge) {
   const std::string png = ToPng(Page(2000, 1000, false));
   const auto reader = Open(png);
-  const PageImages pictures = PicturesOf(reader.get());
+  const PageImages::Get pictures = PicturesOf(reader.get(), "").upright;
   const auto upright = pictures(ResultOf(2000, 1000, 0));
   ASSERT_TRUE(upright);
   EXPECT_EQ(upright->media_type, "image/jpeg");
@@ -76,11 +82,42 @@ TEST(PagePictures, AreUprightAndNotTooLarge) {
   EXPECT_LT(tall.Row(10)[790 * 3], 60);
 }
 
+TEST(PagePictures, OfFilesThatPdfTakesAreTheFiles) {
+  const TempFolder folder;
+  const std::string path = folder.Write("a.png", ToPng(Page(40, 20, true)));
+  const auto reader = DocumentReader::Open(path, {});
+  const auto in_file = [&](PageResult result, const std::string& from) {
+    const auto image = PicturesOf(reader.get(), from).in_file(result);
+    return image ? image->bytes : "none";
+  };
+  EXPECT_EQ(in_file(ResultOf(40, 20, 0), path), ReadFile(path));
+  EXPECT_EQ(in_file(ResultOf(20, 40, 90), path), ReadFile(path)) << "the file is not turned";
+  PageResult stretched = ResultOf(40, 40, 0);
+  stretched.in_file = {40, 20, 200, 100};
+  EXPECT_EQ(in_file(stretched, path), ReadFile(path));
+  EXPECT_EQ(in_file(ResultOf(40, 40, 0), path), "none") << "it was another page";
+  PageResult warned = ResultOf(40, 20, 0);
+  warned.warnings = {"cut short"};
+  EXPECT_EQ(Read(in_file(warned, path)).rgb, Page(40, 20, true).rgb) << "its pixels, anew";
+}
+
+TEST(PagePictures, OfFilesWithAnOrientationAreTheirPixels) {
+  for (const char* name : {"exif6.jpg", "exif6.png", "exif3.jpg", "cmyk.jpg", "alpha.webp"}) {
+    const std::string path = SourcePath(std::string("tests/data/images/") + name);
+    const auto reader = DocumentReader::Open(path, {});
+    const Image page = reader->ReadPage(0).image;
+    const auto image = PicturesOf(reader.get(), path).in_file(ResultOf(page.width, page.height, 0));
+    ASSERT_TRUE(image) << name;
+    EXPECT_EQ(image->media_type, "image/png") << name;
+    EXPECT_EQ(Read(image->bytes).rgb, page.rgb) << name;
+  }
+}
+
 TEST(PagePictures, ThatCannotBeHadAreNone) {
-  EXPECT_FALSE(PicturesOf(nullptr));
+  EXPECT_FALSE(PicturesOf(nullptr, "").upright);
   const std::string png = ToPng(Page(40, 20, false));
   const auto reader = Open(png);
-  const PageImages pictures = PicturesOf(reader.get());
+  const PageImages::Get pictures = PicturesOf(reader.get(), "").upright;
   EXPECT_TRUE(pictures(ResultOf(40, 20, 0)));
   EXPECT_FALSE(pictures(ResultOf(41, 20, 0))) << "it was another page";
   PageResult beyond = ResultOf(40, 20, 0);
@@ -90,7 +127,7 @@ TEST(PagePictures, ThatCannotBeHadAreNone) {
   EXPECT_FALSE(pictures(beyond));
   const std::string cut = png.substr(0, png.size() - 40);
   const auto broken = Open(cut);
-  EXPECT_FALSE(PicturesOf(broken.get())(ResultOf(40, 20, 0)));
+  EXPECT_FALSE(PicturesOf(broken.get(), "").upright(ResultOf(40, 20, 0)));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks .hocr, .tsv, .alto.xml and .page.xml files with validators that are not platen's.
+"""Checks .hocr, .tsv, .alto.xml, .page.xml and .pdf files with validators that are not platen's.
 
     tools/eval/validate_formats.py OUT
 
@@ -9,6 +9,7 @@ with Python alone. Beyond that, as far as it is installed, and said otherwise:
     ALTO   xmllint (Debian package libxml2-utils) and tests/data/schemas
     PAGE   xmllint and the schema of the PyPI package ocrd, or the file that PLATEN_PAGE_XSD names
     hOCR   hocr-spec (PyPI)
+    PDF    qpdf --check, and the PDF/A-2b check of pikepdf[pdfa] (PyPI)
 
 Exit code 1: something is wrong, or nothing was checked.
 """
@@ -124,6 +125,26 @@ def run(command):
     return [] if result.returncode == 0 else [line[:300] for line in text.splitlines()[:5]] or [f"{command[0]} failed"]
 
 
+def pdf_validator():
+    qpdf = shutil.which("qpdf")
+    has_pikepdf = importlib.util.find_spec("pikepdf") and importlib.util.find_spec("fontTools")
+    if not has_pikepdf:
+        print("pdf: not checked as PDF/A: pikepdf[pdfa] (PyPI) is not installed")
+    if not qpdf and not has_pikepdf:
+        return "neither qpdf nor pikepdf is installed"
+
+    def check(path):
+        found = run([qpdf, "--check", str(path)]) if qpdf else []
+        if has_pikepdf:
+            import pikepdf
+            from pikepdf import pdfa
+            with pikepdf.open(path) as document:
+                found += [str(finding) for finding in pdfa.check(document, "2b").findings]
+        return found
+
+    return check
+
+
 def outside_validators(folder):
     """By kind: a function from a file to complaints, or the reason why there is none."""
     xmllint = shutil.which("xmllint")
@@ -141,11 +162,14 @@ def outside_validators(folder):
         "alto": by_schema(alto_xsd) if xmllint else "xmllint is not installed",
         "page": by_schema(page_xsd) if xmllint and page_xsd else "xmllint or the schema (PyPI: ocrd) is not installed",
         "hocr": (lambda path: run([hocr, str(path)])) if hocr else "hocr-spec (PyPI) is not installed",
+        "pdf": pdf_validator(),
     }
 
 
 def complaints(path, kind):
     try:
+        if kind == "pdf":
+            return [] if path.read_bytes().startswith(b"%PDF-1.7\n") else ["no PDF"]
         if kind == "tsv":
             return list(check_tsv(path.read_bytes().decode("utf-8")))
         root = ElementTree.parse(path).getroot()
@@ -159,7 +183,7 @@ def main():
     if len(sys.argv) != 2:
         raise SystemExit(__doc__)
     out, bad, checked = Path(sys.argv[1]), 0, 0
-    kinds = {".hocr": "hocr", ".tsv": "tsv", ".alto.xml": "alto", ".page.xml": "page"}
+    kinds = {".hocr": "hocr", ".tsv": "tsv", ".alto.xml": "alto", ".page.xml": "page", ".pdf": "pdf"}
     with tempfile.TemporaryDirectory() as folder:
         validators = outside_validators(folder)
         for path in sorted(path for path in out.rglob("*") if path.is_file() and ".platen" not in path.parts):
@@ -175,7 +199,7 @@ def main():
                 print(f"{path}: {complaint}")
         for kind, validator in validators.items():
             if not callable(validator):
-                print(f"{kind}: not compared with its schema: {validator}")
+                print(f"{kind}: not given to a validator of its own: {validator}")
     print(f"{checked} checked, {bad} errors")
     raise SystemExit(bad > 0 or checked == 0)
 

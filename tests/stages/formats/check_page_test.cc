@@ -59,9 +59,9 @@ EncodedImage WithDarkBox() {
   return {"image/bmp", bmp};
 }
 
-std::string Write(const std::vector<PageResult>& pages, const PageImages& images = {},
+std::string Write(const std::vector<PageResult>& pages, const PageImages::Get& image = {},
                   const std::string& source = "a/b.tif") {
-  const auto writer = MakeDocumentWriter("html", {}, images);
+  const auto writer = MakeDocumentWriter("html", {}, {image, {}});
   std::string out = writer->Begin({source, {}});
   for (const PageResult& page : pages) out += writer->Page(page);
   return out + writer->End();

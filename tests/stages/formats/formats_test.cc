@@ -351,6 +351,7 @@ TEST(KnownFormatsTest, AWriterStartsAnewAndGivesTheSameBytes) {
 
 TEST(KnownFormatsTest, PagesStandInTheirOrder) {
   for (const std::string& format : KnownFormats()) {
+    if (format == "pdf") continue;  // its text is in codes: see pdf_writer_test.cc
     std::vector<PageResult> pages(3);
     for (size_t i = 0; i < pages.size(); ++i) {
       pages[i] = MakePage(static_cast<int>(i) + 1);

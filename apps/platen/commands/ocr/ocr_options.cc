@@ -32,7 +32,8 @@ void AddInputAndOutput(OptionTable& table) {
                    .group = group,
                    .help = "Outputs to write for each document, separated by commas. hocr, tsv, "
                            "alto and page have the text with its places on the image; alto and "
-                           "page are one file for each page. html is a page to check by eye.",
+                           "page are one file for each page. html is a page to check by eye, pdf "
+                           "the searchable scan.",
                    .choices = KnownFormats(),
                    .changes_results = OptionSpec::kNo});
   table.push_back({.name = "keep",
