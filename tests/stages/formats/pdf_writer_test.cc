@@ -213,6 +213,8 @@ TEST(PdfImageTest, OthersThanPdfKnowsAreRefused) {
   EXPECT_FALSE(with(25, 6)) << "transparent";
   EXPECT_FALSE(with(16, 127)) << "too wide";
   EXPECT_FALSE(PdfImageOf({"image/gif", png.bytes}));
+  png.bytes.insert(33, std::string("\0\0\0\0tRNS\0\0\0\0", 12));  // behind the first chunk
+  EXPECT_FALSE(PdfImageOf(png)) << "one colour is transparent";
 }
 
 TEST(PdfImageTest, NoFileAndNoPartOfOneIsACrash) {
