@@ -30,7 +30,7 @@ std::optional<PartedWord> PartedBetween(const PlacedLine& line, const PlacedLine
 void AddShape(const Place& place, XmlWriter& xml) {
   if (!place.slanted) return;
   xml.Open("Shape");
-  xml.Empty("Polygon", {{"POINTS", PointsOf(place.quad)}});
+  xml.Empty("Polygon", {{"POINTS", PointsText(place.quad)}});
   xml.Close();
 }
 
@@ -102,14 +102,6 @@ XmlWriter::Attributes WithBox(XmlWriter::Attributes attributes, const PixelBox& 
   attributes.emplace_back("WIDTH", std::to_string(box.width()));
   attributes.emplace_back("HEIGHT", std::to_string(box.height()));
   return attributes;
-}
-
-std::string PointsOf(const std::array<Pixel, 4>& quad) {
-  std::string text;
-  for (const Pixel& p : quad) {
-    text += (text.empty() ? "" : " ") + std::to_string(p.x) + "," + std::to_string(p.y);
-  }
-  return text;
 }
 
 void AddAltoLines(const std::vector<PlacedLine>& lines, const std::string& id,

@@ -1,7 +1,6 @@
 // Lines of text in ALTO.
 #pragma once
 
-#include <array>
 #include <string>
 #include <vector>
 
@@ -13,9 +12,6 @@ namespace platen {
 
 // HPOS, VPOS, WIDTH and HEIGHT of a box, behind `attributes`.
 XmlWriter::Attributes WithBox(XmlWriter::Attributes attributes, const PixelBox& box);
-
-// "x,y x,y …" of a quad.
-std::string PointsOf(const std::array<Pixel, 4>& quad);
 
 // The TextLine elements of the lines of one block, with identifiers that begin with `id`. A word
 // that is parted by a hyphen at the end of a line is marked in both lines; `words`, of the page,

@@ -44,20 +44,12 @@ std::vector<Entry> EntriesOf(const PlacedPage& page, int page_number) {
   return entries;
 }
 
-std::string PointsText(const PlacedLine& line) {
-  std::string text;
-  for (const Pixel& p : line.place.quad) {
-    text += (text.empty() ? "" : " ") + std::to_string(p.x) + "," + std::to_string(p.y);
-  }
-  return text;
-}
-
 void AddShapes(const std::vector<Entry>& entries, XmlWriter& xml) {
   for (const Entry& entry : entries) {
     xml.Empty("polygon", {{"id", "s" + entry.key},
                           {"class", entry.level},
                           {"data-line", entry.key},
-                          {"points", PointsText(*entry.line)}});
+                          {"points", PointsText(entry.line->place.quad)}});
   }
 }
 

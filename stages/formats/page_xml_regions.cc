@@ -54,15 +54,6 @@ const char* ElementOf(const PlacedRegion& region) {
   }
 }
 
-template <typename Points>
-std::string PointsText(const Points& points) {
-  std::string text;
-  for (const Pixel& p : points) {
-    text += (text.empty() ? "" : " ") + std::to_string(p.x) + "," + std::to_string(p.y);
-  }
-  return text;
-}
-
 void AddCoords(const Place& place, XmlWriter& xml) {
   const PixelBox& box = place.box;
   const std::array<Pixel, 4> corners = {

@@ -271,6 +271,14 @@ PlacedRegion RegionOf(const RegionResult& region, const ImageSpace& space) {
 
 }  // namespace
 
+std::string PointsText(std::span<const Pixel> points) {
+  std::string text;
+  for (const Pixel& p : points) {
+    text += (text.empty() ? "" : " ") + std::to_string(p.x) + "," + std::to_string(p.y);
+  }
+  return text;
+}
+
 std::vector<const PlacedLine*> PlacedRegion::AllLines() const {
   std::vector<const PlacedLine*> all;
   for (const PlacedCell& cell : cells) {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct Pixel {
 
   bool operator==(const Pixel&) const = default;
 };
+
+// "x,y x,y …", as SVG, ALTO and PAGE want it.
+std::string PointsText(std::span<const Pixel> points);
 
 struct PixelBox {
   int x0 = 0, y0 = 0, x1 = 0, y1 = 0;
