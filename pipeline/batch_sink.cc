@@ -8,6 +8,7 @@
 #include "model/support/error.h"
 #include "pipeline/document_outputs.h"
 #include "stages/doubts.h"
+#include "stages/page_pictures.h"
 
 namespace platen {
 namespace {
@@ -195,6 +196,7 @@ void BatchSink::WriteOutputs(BatchDocument& document, FinishedDocument& finished
   outputs.record.failed = finished.failed;
   outputs.pages = finished.pages;
   outputs.settings = ledger_.identity().of(document.known.content.kind).settings;
+  outputs.images = PicturesOf(document.reader.get(), document.input.path);
   outputs.page = [&](int page) {
     return page == 0 ? PageOfFailure(document.error) : document.finished_pages->Read(page);
   };

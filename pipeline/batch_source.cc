@@ -4,6 +4,7 @@
 
 #include "model/support/attempt.h"
 #include "model/support/error.h"
+#include "stages/formats/document_writer.h"
 
 namespace platen {
 
@@ -102,14 +103,16 @@ void BatchSource::Begin(std::shared_ptr<BatchDocument> document) {
   current_ = std::move(document);
 }
 
-// A document whose pages are all stored is not opened: its outputs are made from them.
+// A document whose pages are all stored is not opened, unless an output shows them: its outputs are
+// made from what is stored.
 void BatchSource::Open(BatchDocument& document) {
   document.finished_pages = ledger_.results().Open(document.known.key);
   const auto& stored = document.finished_pages->head();
   if (stored && !options_.force) {
     document.num_pages = stored->of_pages;
     document.error = Attempt([&] { ChoosePages(document); });
-    if (!document.error.empty() || to_read_.empty()) return;
+    const bool needed = !to_read_.empty() || ShowPages(ledger_.identity().formats);
+    if (!document.error.empty() || !needed) return;
   }
   document.error = Attempt([&] {
     document.reader = open_(document.input.path);

@@ -16,6 +16,7 @@ std::vector<WrittenFile> WriteOutputsOf(OutputsOf document, const RenderOptions&
                                                  : document.pages[static_cast<size_t>(index)]);
                       }};
   pages.of_pages = record.of_pages;
+  pages.images = std::move(document.images);
   const DocumentInfo info = {DisplayName(record.output), document.settings,
                              record.input.content.sha256};
   const std::vector<WrittenFile> written =

@@ -14,6 +14,8 @@ struct OutputsOf {
   DocumentRecord record;  // input, name, source, output, of_pages and failed; the rest is filled in
   std::vector<int> pages;                 // ascending, that are in the outputs
   std::vector<DocumentSetting> settings;  // they were read with
+  // For formats that show the pages; see PicturesOf.
+  PageImages images = {};
   // A page of them. If there is none, page 0: what is wrong with the document.
   std::function<PageResult(int page)> page;
 };

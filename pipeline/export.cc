@@ -3,10 +3,16 @@
 #include <algorithm>
 #include <memory>
 
+#include "model/support/display_text.h"
+#include "model/support/error.h"
 #include "pipeline/document_outputs.h"
+#include "stages/formats/document_writer.h"
+#include "stages/page_pictures.h"
 
 namespace platen {
 namespace {
+
+constexpr char kNotStored[] = "no stored results; platen ocr reads it";
 
 // Nothing if a page is missing.
 std::unique_ptr<PageFile> StoredPages(const Ledger& ledger, const DocumentRecord& record,
@@ -18,30 +24,69 @@ std::unique_ptr<PageFile> StoredPages(const Ledger& ledger, const DocumentRecord
   return all ? std::move(stored) : nullptr;
 }
 
+// Throws Error(kInput) if the document is no longer where it was read, or is another.
+std::unique_ptr<DocumentReader> OpenUnchanged(const DocumentRecord& record,
+                                              const std::vector<DocumentSetting>& settings,
+                                              const ExportTools& tools) {
+  if (ReadContent(record.source).sha256 != record.input.content.sha256) {
+    throw Error(ErrorKind::kInput, {DisplayName(record.source), ""},
+                "is not the file that was read; platen ocr reads it");
+  }
+  return tools.open(record.source, settings);
+}
+
+class Exporter {
+ public:
+  Exporter(Ledger& ledger, const RenderOptions& render, const ExportTools& tools)
+      : ledger_(ledger), render_(render), tools_(tools) {}
+
+  void Export(const DocumentRecord& record) {
+    const std::vector<int> pages = SelectPages(record.pages, record.of_pages);
+    const std::unique_ptr<PageFile> stored = StoredPages(ledger_, record, pages);
+    if (!stored) {
+      report_.not_exported.push_back({record.name, kNotStored});
+      return;
+    }
+    const std::vector<DocumentSetting>& settings = stored->head()->settings;
+    std::unique_ptr<DocumentReader> reader;
+    if (ShowPages(ledger_.identity().formats)) {
+      try {
+        reader = OpenUnchanged(record, settings, tools_);
+      } catch (const Error& e) {
+        if (e.kind() == ErrorKind::kEnvironment) throw;
+        report_.not_exported.push_back({record.name, e.what()});
+        return;
+      }
+    }
+    OutputsOf document{record, pages, settings, PicturesOf(reader.get(), record.source),
+                       [&](int page) { return stored->Read(page); }};
+    document.record.output_bytes.clear();
+    for (const WrittenFile& file : WriteOutputsOf(std::move(document), render_, ledger_)) {
+      ++report_.files;
+      report_.bytes += file.bytes;
+    }
+    ++report_.documents;
+    report_.pages += static_cast<int64_t>(pages.size());
+  }
+
+  ExportReport& report() { return report_; }
+
+ private:
+  Ledger& ledger_;
+  const RenderOptions& render_;
+  const ExportTools& tools_;
+  ExportReport report_;
+};
+
 }  // namespace
 
 ExportReport ExportDocuments(Ledger& ledger, const RenderOptions& render,
-                             const std::function<bool()>& interrupted) {
-  ExportReport report;
+                             const ExportTools& tools) {
+  Exporter exporter(ledger, render, tools);
   ledger.ForEach([&](const DocumentRecord& record) {
-    if (interrupted()) return;
-    const std::vector<int> pages = SelectPages(record.pages, record.of_pages);
-    const std::unique_ptr<PageFile> stored = StoredPages(ledger, record, pages);
-    if (!stored) {
-      report.without_results.push_back(record.name);
-      return;
-    }
-    OutputsOf document{record, pages, stored->head()->settings,
-                       [&](int page) { return stored->Read(page); }};
-    document.record.output_bytes.clear();
-    for (const WrittenFile& file : WriteOutputsOf(std::move(document), render, ledger)) {
-      ++report.files;
-      report.bytes += file.bytes;
-    }
-    ++report.documents;
-    report.pages += static_cast<int64_t>(pages.size());
+    if (!tools.interrupted()) exporter.Export(record);
   });
-  return report;
+  return std::move(exporter.report());
 }
 
 }  // namespace platen

@@ -3,28 +3,40 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "pipeline/ledger.h"
 #include "stages/formats/render_options.h"
+#include "stages/readers/document_reader.h"
 
 namespace platen {
+
+struct NotExported {
+  std::string name;
+  std::string reason;
+};
 
 struct ExportReport {
   int64_t documents = 0;  // exported
   int64_t pages = 0;
   int64_t files = 0;
   int64_t bytes = 0;
-  // Names of documents that were not exported: their results are not stored (removed, damaged, of
-  // an earlier version), or were never there because the document could not be opened.
-  std::vector<std::string> without_results;
+  std::vector<NotExported> not_exported;
+};
+
+struct ExportTools {
+  // Opens a document as it was opened when it was read with these settings.
+  std::function<std::unique_ptr<DocumentReader>(const std::string& path,
+                                                const std::vector<DocumentSetting>& settings)>
+      open;
+  std::function<bool()> interrupted;  // true: the rest is left as it is
 };
 
 // Writes every document of the ledger in the formats of its identity, with the pages that are in
-// its outputs now, failed ones too. `interrupted` true: the rest is left as it is. Throws as
-// WriteDocument and Ledger do.
-ExportReport ExportDocuments(Ledger& ledger, const RenderOptions& render,
-                             const std::function<bool()>& interrupted);
+// its outputs now, failed ones too. Formats that show the pages need the document, unchanged, where
+// it was. Throws as WriteDocument and Ledger do.
+ExportReport ExportDocuments(Ledger& ledger, const RenderOptions& render, const ExportTools& tools);
 
 }  // namespace platen

@@ -21,6 +21,7 @@ struct Format {
   std::string name;
   OutputNaming naming;
   std::function<std::unique_ptr<DocumentWriter>(const RenderOptions&, const PageImages&)> make;
+  bool shows_pages = false;
 };
 
 template <typename Writer>
@@ -47,8 +48,8 @@ const std::vector<Format>& Formats() {
       {"tsv", {"tsv"}, Make<TsvWriter>},
       {"alto", {"alto.xml", /*per_page=*/true}, Make<AltoWriter>},
       {"page", {"page.xml", /*per_page=*/true}, Make<PageXmlWriter>},
-      {"html", {"html"}, MakeWithImages<HtmlWriter>},
-      {"pdf", {"pdf"}, MakeWithImages<PdfWriter>},
+      {"html", {"html"}, MakeWithImages<HtmlWriter>, true},
+      {"pdf", {"pdf"}, MakeWithImages<PdfWriter>, true},
   };
   return formats;
 }
@@ -87,6 +88,11 @@ const std::vector<std::string>& KnownFormats() {
     return all;
   }());
   return names;
+}
+
+bool ShowPages(const std::vector<std::string>& formats) {
+  return std::any_of(formats.begin(), formats.end(),
+                     [](const std::string& format) { return FindFormat(format).shows_pages; });
 }
 
 OutputNaming NamingOf(const std::string& format) { return FindFormat(format).naming; }

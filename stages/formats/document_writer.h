@@ -29,6 +29,9 @@ struct OutputNaming {
   bool per_page = false;  // a file for each page, which is Begin + Page + End
 };
 
+// Whether any of the formats shows the pages: their files are needed to write it.
+bool ShowPages(const std::vector<std::string>& formats);
+
 // Names of formats, in the order of --help.
 const std::vector<std::string>& KnownFormats();
 

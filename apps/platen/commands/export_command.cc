@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "apps/platen/cli/command_line.h"
 #include "apps/platen/cli/exit_codes.h"
 #include "apps/platen/cli/interrupt.h"
@@ -39,16 +41,32 @@ CommandHelp Help() {
       "the outputs that are there. Nothing is read again: the outputs are made from the results\n"
       "stored in OUT/.platen/results, and are the same as if platen ocr had written them.\n"
       "\n"
-      "  platen export text --format md --keep headers,page-numbers\n",
-      "\nExit code 1: some documents have no stored results; platen ocr makes their outputs.\n"};
+      "  platen export text --format hocr,alto\n"
+      "  platen export text --format md --keep headers,page-numbers\n"
+      "\n"
+      "html and pdf show the pages: for them the scans must be where they were.\n",
+      "\nExit code 1: some documents were not exported, and why; platen ocr makes their "
+      "outputs.\n"};
 }
 
-void WarnOfMissing(const std::vector<std::string>& names) {
-  for (size_t i = 0; i < std::min(names.size(), kNamesShown); ++i) {
-    Log(LogLevel::kWarning, DisplayName(names[i]) + ": no stored results; platen ocr reads it");
+void WarnOf(const std::vector<NotExported>& documents) {
+  for (size_t i = 0; i < std::min(documents.size(), kNamesShown); ++i) {
+    Log(LogLevel::kWarning, DisplayName(documents[i].name) + ": " + documents[i].reason);
   }
-  if (names.size() <= kNamesShown) return;
-  Log(LogLevel::kWarning, "and " + Counted(names.size() - kNamesShown, "more document"));
+  if (documents.size() <= kNamesShown) return;
+  Log(LogLevel::kWarning, "and " + Counted(documents.size() - kNamesShown, "more document"));
+}
+
+// As the pages were read: a picture must show what the boxes are of.
+std::unique_ptr<DocumentReader> OpenAsRead(const std::string& path,
+                                           const std::vector<DocumentSetting>& settings) {
+  ReadLimits limits;
+  for (const DocumentSetting& setting : settings) {
+    if (setting.name == "dpi") limits.pdf_dpi = std::atoi(setting.value.c_str());
+    if (setting.name == "composite_alpha")
+      limits.composite_alpha_on_white = setting.value == "true";
+  }
+  return DocumentReader::Open(path, limits);
 }
 
 }  // namespace
@@ -63,12 +81,12 @@ int RunExportCommand(const Words& words) {
   const RenderOptions render = RenderOptionsFrom(*settings);
   CatchInterrupts();
   Ledger ledger(dir, identity);
-  const ExportReport report = ExportDocuments(ledger, render, Interrupted);
-  WarnOfMissing(report.without_results);
+  const ExportReport report = ExportDocuments(ledger, render, {OpenAsRead, Interrupted});
+  WarnOf(report.not_exported);
   fmt::print("{} ({}) exported: {}, {}\n", Counted(report.documents, "document"),
              Counted(report.pages, "page"), Counted(report.files, "file"), SizeText(report.bytes));
   if (Interrupted()) return kExitInterrupted;
-  return report.without_results.empty() ? kExitDone : kExitSomeFailed;
+  return report.not_exported.empty() ? kExitDone : kExitSomeFailed;
 }
 
 }  // namespace platen

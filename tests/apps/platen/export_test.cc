@@ -6,6 +6,8 @@
 namespace platen {
 namespace {
 
+namespace fs = std::filesystem;
+
 using testing::Contains;
 using testing::Outputs;
 using testing::ProgramResult;
@@ -55,6 +57,23 @@ TEST_F(ExportTest, WritesWhatOcrWouldHaveWritten) {
   words[2] = "out";
   Ocr(words);
   EXPECT_EQ(Report()["totals"]["documents_finished_before"], 2);
+}
+
+TEST_F(ExportTest, FormatsThatShowThePagesNeedTheUnchangedScan) {
+  fs::remove(folder_ / "in/broken.png");
+  const std::string all = "hocr,tsv,alto,page,html,pdf";
+  EXPECT_EQ(Ocr({"in", "-o", "out", "--format", "txt"}).exit_code, 0);
+  EXPECT_EQ(Platen({"export", "out", "--format", all}).exit_code, 0);
+  EXPECT_EQ(Ocr({"in", "-o", "whole", "--format", "txt," + all}).exit_code, 0);
+  EXPECT_EQ(Files(folder_ / "out"), Files(folder_ / "whole"));
+  folder_.Write("in/b.png", "another file");
+  fs::remove(folder_ / "in/a.tif");
+  const ProgramResult refused = Platen({"export", "out", "--format", "pdf"});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_TRUE(Contains(refused.err, "b.png: is not the file that was read")) << refused.err;
+  EXPECT_TRUE(Contains(refused.err, "a.tif: No such file")) << refused.err;
+  EXPECT_EQ(Files(folder_ / "out"), Files(folder_ / "whole"));
+  EXPECT_EQ(Platen({"export", "out", "--format", "hocr"}).exit_code, 0);
 }
 
 TEST_F(ExportTest, CleanRemovesResultsAndNothingElse) {
