@@ -1,0 +1,61 @@
+"""The package against the program. PLATEN_PROGRAM names it; by default the one that was built."""
+import os
+import shutil
+import tempfile
+import unittest
+from pathlib import Path
+
+import platen
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLES = ROOT / "assets" / "samples" / "pages"
+os.environ.setdefault("PLATEN_PROGRAM", str(ROOT / "build" / "bin" / "platen"))
+
+
+class Read(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        (self.folder / "in").mkdir()
+        shutil.copy(SAMPLES / "phototest.tif", self.folder / "in" / "a.tif")
+
+    def test_a_page_as_objects(self):
+        document, = platen.read([self.folder / "in"])
+        self.assertEqual(document.source, "in/a.tif")
+        self.assertEqual(len(document.sha256), 64)
+        page, = document.pages
+        self.assertIn("This is a lot of 12 point text", page.text)
+        line = page.regions[0].lines[0]
+        self.assertEqual(line.text, " ".join(word.text for word in line.words))
+        self.assertGreater(line.confidence, 0.5)
+        self.assertEqual(page.regions[0].kind, page.raw["regions"][0]["label"])
+        self.assertFalse(document.path.exists(), "of a temporary folder")
+
+    def test_an_output_folder_keeps_what_was_read(self):
+        out = self.folder / "out"
+        first = platen.read([self.folder / "in"], out, formats=["json", "txt"])
+        again = platen.read([self.folder / "in"], out)
+        self.assertEqual(first, again)
+        self.assertIn("12 point", first[0].output("txt").read_text())
+        self.assertEqual(platen.load(out / "in" / "a.tif.json"), first[0])
+        platen.export(out, ["hocr"])
+        self.assertIn("ocr_page", first[0].output("hocr").read_text())
+
+    def test_a_document_that_cannot_be_read_has_an_error(self):
+        (self.folder / "in" / "b.png").write_bytes(b"no image")
+        good, bad = platen.read([self.folder / "in"])
+        self.assertIsNone(good.pages[0].error)
+        self.assertIn("png", bad.pages[0].error)
+
+    def test_what_platen_refuses_is_raised(self):
+        with self.assertRaises(platen.PlatenError) as caught:
+            platen.read([self.folder / "nowhere"])
+        self.assertEqual(caught.exception.exit_code, 2)
+        self.assertIn("nowhere", str(caught.exception))
+        with self.assertRaises(FileNotFoundError):
+            platen.read([self.folder / "in"], program="/nowhere/platen")
+
+
+if __name__ == "__main__":
+    unittest.main()
