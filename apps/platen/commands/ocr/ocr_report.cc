@@ -47,7 +47,7 @@ std::string PagesLine(const RunReport& report) {
   std::vector<std::string> parts = {Counted(t.pages_read, "page") + " read"};
   if (t.pages_failed > 0) parts.push_back(Grouped(t.pages_failed) + " failed");
   if (t.pages_resumed > 0) {
-    parts.push_back(Grouped(t.pages_resumed) + " taken from an earlier run");
+    parts.push_back(Grouped(t.pages_resumed) + " taken from stored results");
   }
   std::string line = fmt::format("{}; {:.1f} s", fmt::join(parts, ", "), report.wall_s);
   if (t.pages_read > 0) {
