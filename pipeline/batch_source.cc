@@ -61,21 +61,18 @@ void BatchSource::OpenNextDocument() {
     document->error = Attempt([&] { document->known = ledger_.Know(document->input); });
   }
   document->identity = document->known.content.sha256;
-  if (!document->error.empty() || MustBeRead(*document)) {
+  if (document->error.empty() && IsFinished(*document)) {
+    counters_.Add(&Progress::documents_skipped, 1);
+    counters_.Add(&Progress::pages_skipped, ledger_.Find(document->input.output)->num_pages);
+  } else if (!document->error.empty() || keys_.Claim(document->known.key)) {
     Begin(std::move(document));
-  } else if (!document->known.key.empty()) {
+  } else {
     put_off_.push_back(std::move(document));
   }
 }
 
-bool BatchSource::MustBeRead(BatchDocument& document) {
-  if (!options_.force && ledger_.IsFinished(document.known, document.input, options_.pages)) {
-    counters_.Add(&Progress::documents_skipped, 1);
-    counters_.Add(&Progress::pages_skipped, ledger_.Find(document.input.output)->num_pages);
-    document.known.key.clear();
-    return false;
-  }
-  return keys_.Claim(document.known.key);
+bool BatchSource::IsFinished(const BatchDocument& document) const {
+  return !options_.force && ledger_.IsFinished(document.known, document.input, options_.pages);
 }
 
 // One whose content is no longer being read; false: there is none.

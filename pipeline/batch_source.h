@@ -52,7 +52,7 @@ class BatchSource : public PageSource {
   NextPage PageOfCurrent();
   void OpenNextDocument();
   bool OpenPutOff();
-  bool MustBeRead(BatchDocument& document);  // false: skipped, or put off
+  bool IsFinished(const BatchDocument& document) const;
   void Begin(std::shared_ptr<BatchDocument> document);
   void Open(BatchDocument& document);
   void ChoosePages(BatchDocument& document);

@@ -4,9 +4,9 @@
 #include <system_error>
 #include <vector>
 
+#include "model/support/digest.h"
 #include "model/support/display_text.h"
 #include "model/support/error.h"
-#include "model/support/sha256.h"
 #include "stages/readers/file_kind.h"
 #include "stages/readers/input_file.h"
 
@@ -33,7 +33,7 @@ DocumentContent ReadContent(const std::string& path) {
   const InputFile file(path);
   DocumentContent content;
   if (LookAtFile(file).format == DocumentFormat::kPdf) content.kind = InputKind::kPdf;
-  Sha256 sha;
+  Digest sha(Digest::Kind::kSha256);
   std::vector<uint8_t> chunk(kChunk);
   uint64_t offset = 0;
   while (const size_t n = file.ReadAt(offset, chunk)) {

@@ -25,10 +25,11 @@ std::unique_ptr<PageFile> StoredPages(const Ledger& ledger, const DocumentRecord
 }
 
 // Throws Error(kInput) if the document is no longer where it was read, or is another.
-std::unique_ptr<DocumentReader> OpenUnchanged(const DocumentRecord& record,
+std::unique_ptr<DocumentReader> OpenUnchanged(const Ledger& ledger, const DocumentRecord& record,
                                               const std::vector<DocumentSetting>& settings,
                                               const ExportTools& tools) {
-  if (ReadContent(record.source).sha256 != record.input.content.sha256) {
+  const KnownInput known = ledger.Know({record.source, record.output, "", record.name});
+  if (known.content.sha256 != record.input.content.sha256) {
     throw Error(ErrorKind::kInput, {DisplayName(record.source), ""},
                 "is not the file that was read; platen ocr reads it");
   }
@@ -51,7 +52,7 @@ class Exporter {
     std::unique_ptr<DocumentReader> reader;
     if (ShowPages(ledger_.identity().formats)) {
       try {
-        reader = OpenUnchanged(record, settings, tools_);
+        reader = OpenUnchanged(ledger_, record, settings, tools_);
       } catch (const Error& e) {
         if (e.kind() == ErrorKind::kEnvironment) throw;
         report_.not_exported.push_back({record.name, e.what()});

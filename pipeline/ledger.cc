@@ -13,10 +13,10 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "model/support/digest.h"
 #include "model/support/display_text.h"
 #include "model/support/error.h"
 #include "model/support/hash.h"
-#include "model/support/sha256.h"
 #include "model/support/utf8.h"
 #include "stages/formats/document_writer.h"
 
@@ -130,10 +130,6 @@ FileStamp StampFrom(const Json& json) {
 std::string NameFrom(const Json& json, const char* key) {
   if (auto name = NameFromDisplay(json.at(key).get_ref<const std::string&>())) return *name;
   throw Error(ErrorKind::kEnvironment, {"", key}, "is no name");
-}
-
-bool IsHex(const std::string& text, size_t length) {
-  return text.size() == length && text.find_first_not_of("0123456789abcdef") == text.npos;
 }
 
 // Nothing for records of earlier versions, which have none.

@@ -173,19 +173,20 @@ void PageFile::Append(const PageFileHead& head, const PageResult& page) {
     if (::ftruncate(fd_.get(), static_cast<off_t>(end_)) != 0) {
       ThrowFileError(folder_.PathOf(name_), "write", errno);
     }
-    if (!head_) AppendRecord(HeadToJson(head));
-    AppendRecord(PageToJson(page));
+    if (!head_) {
+      head_entry_ = AppendRecord(HeadToJson(head), /*complete=*/true);
+      head_ = head;
+    }
+    entries_[page.page] = AppendRecord(PageToJson(page), IsComplete(page));
   });
 }
 
-void PageFile::AppendRecord(const std::string& json) {
+PageFile::Entry PageFile::AppendRecord(const std::string& json, bool complete) {
   const std::string record = RecordOf(json);
   WriteAll(fd_.get(), record, folder_.PathOf(name_), static_cast<int64_t>(end_));
-  if (!Take(json, end_, record.size())) {
-    throw Error(ErrorKind::kEnvironment, {folder_.PathOf(name_), ""},
-                "a page result cannot be stored");  // a bug: what is written must be readable
-  }
+  const Entry entry = {end_, record.size(), complete};
   end_ += record.size();
+  return entry;
 }
 
 std::string PageFile::ReadRecord(const Entry& entry) const {

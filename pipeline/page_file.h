@@ -61,7 +61,7 @@ class PageFile {
 
   void Load();
   bool Take(std::string_view payload, uint64_t offset, uint64_t bytes);
-  void AppendRecord(const std::string& json);
+  Entry AppendRecord(const std::string& json, bool complete);
   std::string ReadRecord(const Entry& entry) const;
 
   Folder folder_;

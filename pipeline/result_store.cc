@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <string_view>
 
 #include "model/support/error.h"
 #include "model/support/hash.h"
@@ -12,10 +11,6 @@ namespace platen {
 namespace {
 
 constexpr size_t kFolderDigits = 2;
-
-bool IsHex(std::string_view text, size_t length) {
-  return text.size() == length && text.find_first_not_of("0123456789abcdef") == text.npos;
-}
 
 }  // namespace
 

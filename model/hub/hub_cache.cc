@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/support/error.h"
+#include "model/support/hash.h"
 
 namespace platen {
 namespace {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/support/hash.h"
+
 namespace platen {
 namespace {
 
@@ -58,12 +60,6 @@ bool IsRevision(std::string_view text) {
     start = end + 1;
   }
   return true;
-}
-
-bool IsHex(std::string_view text, size_t count) {
-  return text.size() == count && std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
 }
 
 bool IsCommit(std::string_view text) { return IsHex(text, 40); }

@@ -24,8 +24,7 @@ std::optional<ModelName> ParseModelName(std::string_view text);
 // A branch, tag or commit: letters, digits and "._-/", relative, no "." or ".." between slashes.
 bool IsRevision(std::string_view text);
 
-// 40 lower-case hexadecimal digits; `count` of them.
+// 40 lower-case hexadecimal digits.
 bool IsCommit(std::string_view text);
-bool IsHex(std::string_view text, size_t count);
 
 }  // namespace platen

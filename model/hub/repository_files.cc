@@ -6,6 +6,7 @@
 #include "model/hub/model_name.h"
 #include "model/support/display_text.h"
 #include "model/support/error.h"
+#include "model/support/hash.h"
 #include "model/support/json_fields.h"
 
 namespace platen {

@@ -30,6 +30,10 @@ std::string HashHex(std::string_view bytes) {
   return ToHex(XXH3_128bits(bytes.data(), bytes.size()));
 }
 
+bool IsHex(std::string_view text, size_t count) {
+  return text.size() == count && text.find_first_not_of("0123456789abcdef") == text.npos;
+}
+
 uint64_t Hash64(std::string_view bytes, uint64_t seed) {
   return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
 }

@@ -14,6 +14,9 @@ inline constexpr size_t kHashHexLength = 32;
 
 std::string HashHex(std::string_view bytes);
 
+// Whether the text is `count` lower-case hexadecimal digits.
+bool IsHex(std::string_view text, size_t count);
+
 // XXH3-64 with a seed: the same on every machine and in every version.
 uint64_t Hash64(std::string_view bytes, uint64_t seed);
 

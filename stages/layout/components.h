@@ -6,13 +6,9 @@
 #include <vector>
 
 #include "stages/layout/geometry.h"
+#include "stages/layout/runs.h"
 
 namespace platen::layout {
-
-// Ink in the columns [x0, x1) of the row y.
-struct Run {
-  int y = 0, x0 = 0, x1 = 0;
-};
 
 struct Component {
   int x = 0, y = 0, width = 0, height = 0;
@@ -44,9 +40,6 @@ struct Components {
   // 1 where the component is, 0 elsewhere (8-bit): the pixels of its rect().
   cv::Mat Mask(const Component& c) const;
 };
-
-// What joins two pixels: a common side, or a common corner too.
-enum class Connectivity { kSides, kCorners };
 
 // The components of `ink` (8-bit, not 0 is ink). Needs memory for the runs alone.
 Components FindComponents(const cv::Mat& ink, Connectivity connectivity = Connectivity::kCorners);

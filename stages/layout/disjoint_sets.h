@@ -1,6 +1,7 @@
 // Union-find over the numbers 0..n-1.
 #pragma once
 
+#include <cstddef>
 #include <numeric>
 #include <vector>
 

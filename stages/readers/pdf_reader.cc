@@ -81,13 +81,18 @@ ChildResult StartPoppler(std::vector<std::string> arguments, const std::string& 
 
 // A failure is an Error with its reason, which is `what_failed` and poppler's complaint where there
 // is no better one.
+void CheckPoppler(const ChildResult& result, const std::string& program, const std::string& path,
+                  const std::string& what_failed, const ReadLimits& limits) {
+  if (result.end != ChildResult::End::kExited || result.code != 0) {
+    ThrowUnreadable(path, ReasonFor(result, program, what_failed, limits));
+  }
+}
+
 ChildResult RunPoppler(const std::vector<std::string>& arguments, const std::string& path,
                        const std::string& what_failed, size_t max_output_bytes,
                        const ReadLimits& limits) {
   ChildResult result = StartPoppler(arguments, path, max_output_bytes, limits);
-  if (result.end != ChildResult::End::kExited || result.code != 0) {
-    ThrowUnreadable(path, ReasonFor(result, arguments[0], what_failed, limits));
-  }
+  CheckPoppler(result, arguments[0], path, what_failed, limits);
   return result;
 }
 
@@ -98,9 +103,7 @@ std::string_view Text(const ChildResult& result) {
 class PdfReader : public DocumentReader {
  public:
   PdfReader(const std::string& path, const ReadLimits& limits) : path_(path), limits_(limits) {
-    FindPassword();
-    const ChildResult info =
-        RunPoppler(Program("pdfinfo"), path_, kUnreadable, kMaxInfoBytes, limits_);
+    const ChildResult info = InfoWithPassword();
     const double num_pages = PagesFromPdfInfo(Text(info));
     if (!(num_pages >= 1)) ThrowUnreadable(path, "there are no pages in the PDF");
     if (num_pages > limits.max_pages) {
@@ -123,7 +126,7 @@ class PdfReader : public DocumentReader {
   }
 
  private:
-  void FindPassword();
+  ChildResult InfoWithPassword();
   std::vector<std::string> Program(const std::string& name) const;
   PageImage Render(int page_number) const;
   PageImage RenderAlone(int page_number) const;
@@ -146,14 +149,18 @@ class PdfReader : public DocumentReader {
   mutable std::optional<PdfRanges> ranges_;  // last: it goes first, and uses the others
 };
 
-void PdfReader::FindPassword() {
-  if (limits_.pdf_passwords.empty()) return;
-  const auto wants_another = [this] {
-    return WantsPassword(StartPoppler(Program("pdfinfo"), path_, kMaxInfoBytes, limits_));
+// What pdfinfo says of the document, with the first password that opens it, if it asks for one.
+ChildResult PdfReader::InfoWithPassword() {
+  const auto ask = [this] {
+    return StartPoppler(Program("pdfinfo"), path_, kMaxInfoBytes, limits_);
   };
-  for (size_t i = 0; i < limits_.pdf_passwords.size() && wants_another(); ++i) {
+  ChildResult info = ask();
+  for (size_t i = 0; i < limits_.pdf_passwords.size() && WantsPassword(info); ++i) {
     password_ = limits_.pdf_passwords[i];
+    info = ask();
   }
+  CheckPoppler(info, "pdfinfo", path_, kUnreadable, limits_);
+  return info;
 }
 
 // One of poppler's programs, with the password that the file wants.

@@ -15,8 +15,8 @@
 #include <random>
 #include <thread>
 
+#include "model/support/digest.h"
 #include "model/support/error.h"
-#include "model/support/sha256.h"
 #include "tests/support/fake_pages.h"
 
 namespace platen {

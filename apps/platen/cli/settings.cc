@@ -43,6 +43,16 @@ const OptionSpec& OptionOfKey(const OptionTable& table, const std::string& path,
   return *option;
 }
 
+// From the command line or the environment; empty: none.
+std::string ConfigPath(const OptionTable& table, const OptionWords& given) {
+  const auto word = given.values.find("config");
+  if (word != given.values.end()) return word->second;
+  const bool known = std::any_of(table.begin(), table.end(),
+                                 [](const OptionSpec& option) { return option.name == "config"; });
+  const char* value = known ? std::getenv(EnvironmentName("config").c_str()) : nullptr;
+  return value == nullptr ? "" : value;
+}
+
 }  // namespace
 
 const char* OriginName(SettingOrigin origin) {
@@ -138,20 +148,6 @@ void Settings::ApplyPositional(const OptionTable& table) {
     }
   }
 }
-
-namespace {
-
-// From the command line or the environment; empty: none.
-std::string ConfigPath(const OptionTable& table, const OptionWords& given) {
-  const auto word = given.values.find("config");
-  if (word != given.values.end()) return word->second;
-  const bool known = std::any_of(table.begin(), table.end(),
-                                 [](const OptionSpec& option) { return option.name == "config"; });
-  const char* value = known ? std::getenv(EnvironmentName("config").c_str()) : nullptr;
-  return value == nullptr ? "" : value;
-}
-
-}  // namespace
 
 Settings ParseSettings(const OptionTable& table, const std::vector<std::string>& words) {
   OptionWords given = ParseWords(table, words);

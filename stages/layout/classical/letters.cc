@@ -6,6 +6,8 @@
 #include <numbers>
 #include <opencv2/imgproc.hpp>
 
+#include "stages/layout/classical/ink_sums.h"
+
 namespace platen::layout {
 namespace {
 
@@ -61,18 +63,16 @@ class Sorter {
       pictures.push_back(&items_[i]);
     }
     if (pictures.empty()) return;
-    const cv::Mat cover = PictureCover(pictures);
+    const InkSums cover(PictureMask(pictures));
     for (size_t i = 0; i < items_.size(); ++i) {
       const Component& c = items_[i];
-      const int right = c.x + c.width, bottom = c.y + c.height;
-      const double inside = cover.at<int>(bottom, right) - cover.at<int>(c.y, right) -
-                            cover.at<int>(bottom, c.x) + cover.at<int>(c.y, c.x);
+      const double inside = cover.In(c.x, c.y, c.x + c.width, c.y + c.height);
       if (inside > 0.5 * c.width * static_cast<double>(c.height)) gone_[i] = 1;
     }
   }
 
-  // Integral image of the mask of the pictures.
-  cv::Mat PictureCover(const std::vector<const Component*>& pictures) const {
+  // 1 where the pictures are.
+  cv::Mat PictureMask(const std::vector<const Component*>& pictures) const {
     cv::Mat mask = cv::Mat::zeros(page_, CV_8U);
     for (const Component* c : pictures) {
       if (c->area > kSolidPictureFill * c->rect().area()) {
@@ -83,9 +83,7 @@ class Sorter {
     }
     const int closing = static_cast<int>(kPictureClosing * xh_) | 1;
     cv::morphologyEx(mask, mask, cv::MORPH_CLOSE, cv::Mat(closing, closing, CV_8U, cv::Scalar(1)));
-    cv::Mat cover;
-    cv::integral(mask, cover, CV_32S);
-    return cover;
+    return mask;
   }
 
   bool AtLeft(const Component& c) const { return c.x <= edge_; }

@@ -13,6 +13,7 @@
 #include "stages/layout/classical/false_lines.h"
 #include "stages/layout/classical/gutters.h"
 #include "stages/layout/classical/hatching.h"
+#include "stages/layout/classical/ink_sums.h"
 #include "stages/layout/classical/letter_height.h"
 #include "stages/layout/classical/letters.h"
 #include "stages/layout/classical/lines.h"
@@ -86,16 +87,12 @@ cv::Matx23d Straighten(double skew_degrees, WorkingPage& page) {
 }
 
 // Ink in the boxes of each line's letters.
-void MeasureWeights(const cv::Mat& ink, std::vector<Phrase>& lines) {
-  cv::Mat sums;
-  cv::integral(ink, sums, CV_32S);
+void MeasureWeights(const InkSums& ink, std::vector<Phrase>& lines) {
   for (Phrase& line : lines) {
     double area = 0, inked = 0;
     for (const Box& b : line.letters) {
-      const int x0 = static_cast<int>(b.x0), y0 = static_cast<int>(b.y0);
-      const int x1 = static_cast<int>(b.x1), y1 = static_cast<int>(b.y1);
-      inked +=
-          sums.at<int>(y1, x1) - sums.at<int>(y0, x1) - sums.at<int>(y1, x0) + sums.at<int>(y0, x0);
+      inked += ink.In(static_cast<int>(b.x0), static_cast<int>(b.y0), static_cast<int>(b.x1),
+                      static_cast<int>(b.y1));
       area += b.width() * b.height();
     }
     line.weight = area > 0 ? inked / area : 0;
@@ -199,7 +196,8 @@ PageLines FindLines(WorkingPage& page) {
   std::vector<Ruling> none;
   for (Phrase& line : LinesOf(pictured, gutters, xh, none)) lines.push_back(std::move(line));
   lines = DropFalseLines(lines, {size, xh, found.skew_degrees});
-  const std::vector<Box> hatched = HatchedAreas(page.ink, lines, xh);
+  const InkSums ink_sums(page.ink);
+  const std::vector<Box> hatched = HatchedAreas(ink_sums, lines, xh);
   Pictures pictures = FindPictures(cells, page.ink, {lines, photographs, hatched}, xh);
   lines = DropTexture(pictures, lines);
   CompleteCharts(rulings, xh, pictures.boxes, lines);
@@ -210,7 +208,7 @@ PageLines FindLines(WorkingPage& page) {
     return found;
   }
 
-  MeasureWeights(page.ink, lines);
+  MeasureWeights(ink_sums, lines);
   std::vector<Box> boxes;
   for (const Phrase& line : lines) boxes.push_back(line.box);
   found.blocks = PageBlocks({boxes, rulings, pictures.boxes}, xh);

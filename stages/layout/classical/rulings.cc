@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <opencv2/imgproc.hpp>
 
-#include "stages/layout/disjoint_sets.h"
+#include "stages/layout/runs.h"
 
 namespace platen::layout {
 namespace {
@@ -12,11 +12,6 @@ constexpr double kShortest = 6.0;  // letter heights
 constexpr int kShortestPixels = 12;
 constexpr double kThickest = 0.55;  // letter heights
 constexpr double kLengthToThickness = 11.0;
-
-// Ink without a gap in one row: [start, end).
-struct Run {
-  int row, start, end;
-};
 
 // Runs of at least `shortest` pixels. Looks at every `shortest`-th pixel first: a run that long
 // cannot pass between two of them.
@@ -41,21 +36,6 @@ std::vector<Run> LongRuns(const cv::Mat& ink, int shortest) {
   return runs;
 }
 
-// Groups of runs that touch, also diagonally.
-std::vector<std::vector<int>> JoinRuns(const std::vector<Run>& runs) {
-  DisjointSets sets(runs.size());
-  size_t above = 0;  // first run that may touch the current one from the row above
-  for (size_t i = 0; i < runs.size(); ++i) {
-    while (runs[above].row < runs[i].row - 1) ++above;
-    for (size_t j = above; j < i && runs[j].row < runs[i].row; ++j) {
-      if (runs[j].start <= runs[i].end && runs[i].start <= runs[j].end) {
-        sets.Join(static_cast<int>(i), static_cast<int>(j));
-      }
-    }
-  }
-  return sets.Groups();
-}
-
 struct Stroke {
   std::vector<Run> runs;
   int start, end;  // along
@@ -70,15 +50,15 @@ std::vector<Stroke> FindStrokes(const cv::Mat& ink, double xh) {
   const int shortest = std::max(kShortestPixels, static_cast<int>(kShortest * xh));
   const std::vector<Run> runs = LongRuns(fat, shortest);
   std::vector<Stroke> strokes;
-  for (const std::vector<int>& group : JoinRuns(runs)) {
-    Stroke s = {{}, runs[group[0]].start, runs[group[0]].end, runs[group[0]].row, 0};
+  for (const std::vector<int>& group : JoinRuns(runs, Connectivity::kCorners).Groups()) {
+    Stroke s = {{}, runs[group[0]].x0, runs[group[0]].x1, runs[group[0]].y, 0};
     double area = 0;
     for (int i : group) {
       s.runs.push_back(runs[i]);
-      s.start = std::min(s.start, runs[i].start);
-      s.end = std::max(s.end, runs[i].end);
-      s.last_row = runs[i].row;
-      area += runs[i].end - runs[i].start;
+      s.start = std::min(s.start, runs[i].x0);
+      s.end = std::max(s.end, runs[i].x1);
+      s.last_row = runs[i].y;
+      area += runs[i].x1 - runs[i].x0;
     }
     const double length = s.end - s.start;
     const double thickness = area / length - 2;  // before it was made fatter
@@ -103,11 +83,11 @@ Rulings RemoveRulings(double letter_height, cv::Mat& ink) {
   };
   Rulings rulings;
   for (const Stroke& s : across) {
-    for (const Run& r : s.runs) ink.row(r.row).colRange(r.start, r.end).setTo(0);
+    for (const Run& r : s.runs) ink.row(r.y).colRange(r.x0, r.x1).setTo(0);
     rulings.across.push_back(ruling(s));
   }
   for (const Stroke& s : down) {
-    for (const Run& r : s.runs) ink.col(r.row).rowRange(r.start, r.end).setTo(0);
+    for (const Run& r : s.runs) ink.col(r.y).rowRange(r.x0, r.x1).setTo(0);
     rulings.down.push_back(ruling(s));
   }
   return rulings;

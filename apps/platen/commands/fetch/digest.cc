@@ -1,17 +1,16 @@
 #include "apps/platen/commands/fetch/digest.h"
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <memory>
 #include <string_view>
 #include <vector>
 
 #include "apps/platen/cli/interrupt.h"
 #include "apps/platen/commands/fetch/http_client.h"
+#include "model/support/digest.h"
 #include "model/support/error.h"
 #include "model/support/folder.h"
 
@@ -20,36 +19,10 @@ namespace {
 
 constexpr size_t kBufferBytes = 1 << 20;
 
-class Digest {
- public:
-  explicit Digest(const EVP_MD* kind) { Check(EVP_DigestInit_ex(context_.get(), kind, nullptr)); }
-
-  void Add(std::string_view bytes) {
-    Check(EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()));
-  }
-
-  std::string Hex() {
-    unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned int size = 0;
-    Check(EVP_DigestFinal_ex(context_.get(), digest, &size));
-    std::string text;
-    for (unsigned int i = 0; i < size; ++i) text += fmt::format("{:02x}", digest[i]);
-    return text;
-  }
-
- private:
-  static void Check(int result) {
-    if (result != 1) throw Error(ErrorKind::kEnvironment, {}, "OpenSSL cannot compute a checksum");
-  }
-
-  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_{EVP_MD_CTX_new(),
-                                                                   EVP_MD_CTX_free};
-};
-
 }  // namespace
 
 std::string DigestOf(const HubFile& file, int fd, const std::string& path) {
-  Digest digest(file.is_large ? EVP_sha256() : EVP_sha1());
+  Digest digest(file.is_large ? Digest::Kind::kSha256 : Digest::Kind::kSha1);
   if (!file.is_large) {
     struct stat info = {};
     if (::fstat(fd, &info) != 0) ThrowFileError(path, "read", errno);

@@ -37,9 +37,7 @@ cv::Mat Printed() {
 }
 
 double Around(const cv::Mat& ink, const Box& line) {
-  cv::Mat sums;
-  cv::integral(ink, sums, CV_32S);
-  return InkAround(sums, line, kXHeight);
+  return InkAround(InkSums(ink), line, kXHeight);
 }
 
 TEST(InkAround, IsNothingForPrintAndAllForHatching) {
@@ -58,18 +56,19 @@ TEST(InkAround, LooksNowhereBeyondThePage) {
 TEST(HatchedAreas, HoldManyShortLines) {
   std::vector<Phrase> lines;
   for (int y = 20; y < 300; y += 30) lines.push_back(LineAt(50, y, 2));
-  const std::vector<Box> areas = HatchedAreas(Hatched(), lines, kXHeight);
+  const std::vector<Box> areas = HatchedAreas(InkSums(Hatched()), lines, kXHeight);
   ASSERT_EQ(areas.size(), 1u);
   EXPECT_EQ(areas[0].y0, 20);
   EXPECT_EQ(areas[0].y1, 304);
-  EXPECT_TRUE(HatchedAreas(Printed(), lines, kXHeight).empty());
-  EXPECT_TRUE(HatchedAreas(Hatched(), {lines.begin(), lines.begin() + 5}, kXHeight).empty());
+  EXPECT_TRUE(HatchedAreas(InkSums(Printed()), lines, kXHeight).empty());
+  EXPECT_TRUE(
+      HatchedAreas(InkSums(Hatched()), {lines.begin(), lines.begin() + 5}, kXHeight).empty());
 }
 
 TEST(HatchedAreas, PrintOnATintOfLinesIsNone) {
   std::vector<Phrase> lines;
   for (int y = 20; y < 300; y += 30) lines.push_back(LineAt(50, y, 30));
-  EXPECT_TRUE(HatchedAreas(Hatched(), lines, kXHeight).empty());
+  EXPECT_TRUE(HatchedAreas(InkSums(Hatched()), lines, kXHeight).empty());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// SHA-256 as 64 hexadecimal digits: what a file's content is known by.
+// Checksums that nobody can make two files of, as hexadecimal digits.
 #pragma once
 
 #include <memory>
@@ -9,12 +9,14 @@ namespace platen {
 
 inline constexpr size_t kSha256HexLength = 64;
 
-class Sha256 {
+class Digest {
  public:
-  Sha256();
-  ~Sha256();
-  Sha256(const Sha256&) = delete;
-  Sha256& operator=(const Sha256&) = delete;
+  enum class Kind { kSha256, kSha1 };
+
+  explicit Digest(Kind kind);
+  ~Digest();
+  Digest(const Digest&) = delete;
+  Digest& operator=(const Digest&) = delete;
 
   void Add(std::string_view bytes);
   std::string Hex();  // of all that was added; call it once

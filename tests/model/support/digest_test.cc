@@ -1,4 +1,4 @@
-#include "model/support/sha256.h"
+#include "model/support/digest.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ TEST(Sha256, IsTheStandards) {
 }
 
 TEST(Sha256, DoesNotDependOnTheParts) {
-  Sha256 sha;
+  Digest sha(Digest::Kind::kSha256);
   sha.Add("a");
   sha.Add("");
   sha.Add("bc");
