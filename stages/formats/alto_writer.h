@@ -1,4 +1,4 @@
-// .alto.xml: ALTO 4.4, one file for each page (docs/OUTPUTS.md).
+// .alto.xml: ALTO 4.4, one file for each page (docs/ARCHIVE_FORMATS.md).
 #pragma once
 
 #include "stages/formats/document_writer.h"

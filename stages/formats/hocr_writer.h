@@ -1,4 +1,4 @@
-// .hocr: hOCR 1.2 as XHTML, for tools that lay text over the image (docs/OUTPUTS.md).
+// .hocr: hOCR 1.2 as XHTML, for tools that lay text over the image (docs/ARCHIVE_FORMATS.md).
 #pragma once
 
 #include "stages/formats/document_writer.h"

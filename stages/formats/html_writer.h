@@ -1,5 +1,5 @@
 // .html: one page for checking a document by eye, which needs no other file and no network
-// (docs/OUTPUTS.md).
+// (docs/ARCHIVE_FORMATS.md).
 #pragma once
 
 #include "stages/formats/document_writer.h"

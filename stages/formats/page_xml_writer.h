@@ -1,4 +1,4 @@
-// .page.xml: PAGE 2019-07-15, one file for each page (docs/OUTPUTS.md).
+// .page.xml: PAGE 2019-07-15, one file for each page (docs/ARCHIVE_FORMATS.md).
 #pragma once
 
 #include "stages/formats/document_writer.h"

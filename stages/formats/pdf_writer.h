@@ -1,5 +1,5 @@
 // .pdf: the images of the pages with their text over them, invisible: searchable PDF/A-2b
-// (docs/OUTPUTS.md).
+// (docs/ARCHIVE_FORMATS.md).
 #pragma once
 
 #include <optional>

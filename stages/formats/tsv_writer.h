@@ -1,4 +1,4 @@
-// .tsv: the columns and levels of Tesseract's TSV (docs/OUTPUTS.md).
+// .tsv: the columns and levels of Tesseract's TSV (docs/ARCHIVE_FORMATS.md).
 #pragma once
 
 #include "stages/formats/document_writer.h"
