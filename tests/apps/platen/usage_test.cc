@@ -267,7 +267,7 @@ TEST(DoctorTest, NamesWhatWillBeUsed) {
   const ProgramResult result = RunProgram({"doctor"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   for (const char* row : {"cpu", "kernels", "threads", "memory", "oneTBB", "PDF", "model",
-                          "int8 peak", "f32 peak", "memory read"}) {
+                          "int8 peak", "f32 peak", "memory read", "A4 pages an hour"}) {
     EXPECT_TRUE(Contains(result.out, row)) << row;
   }
   EXPECT_EQ(RunProgram({"doctor", "--model", "/nowhere"}).exit_code, 3);
