@@ -1,5 +1,5 @@
 // Jobs of attention: softmax(scale * q k) v of some query rows over the keys of one head or of
-// several.
+// several, or over latents, which are keys and values at once.
 //
 // Keys and values lie in pages of page_tokens = T tokens, of one head with d = head_dim values:
 //
@@ -24,8 +24,9 @@
 namespace platen {
 
 constexpr int kMaxHeadDim = 256;
-constexpr int kKeySplit = 256;    // keys per step of the online softmax, at absolute multiples
-constexpr int kMaxHeadRows = 64;  // query rows of an AttentionHeadsJob, of all heads together
+constexpr int kKeySplit = 256;        // keys per step of the online softmax, at absolute multiples
+constexpr int kMaxHeadRows = 64;      // query rows of an AttentionHeadsJob, of all heads together
+constexpr int kMaxLatentWidth = 576;  // values of a latent key
 
 // Type of keys and values. kBf16 is widened exactly; everything else stays f32.
 enum class KvType { kF32, kBf16 };
@@ -54,6 +55,22 @@ struct AttentionHeadsJob {
   int heads = 0;               // heads * rows <= kMaxHeadRows
   ptrdiff_t k_head_bytes = 0;  // from a head's page of keys to the next head's
   ptrdiff_t v_head_bytes = 0;
+};
+
+// Query rows over latents (multi-head latent attention): the value of a token is the first
+// value_width values of its key, so pages of keys are all there is. Any number of rows, of any
+// heads: all heads share the latents.
+struct LatentAttentionJob {
+  KvType type = KvType::kF32;
+  const void* const* pages = nullptr;  // of keys, as above
+  int page_tokens = 0;
+  int key_width = 0;    // <= kMaxLatentWidth; even for kBf16
+  int value_width = 0;  // <= key_width
+  int rows = 0;
+  const float* const* q = nullptr;   // [rows] pointers to key_width values
+  float scale = 1.0F;                // of the scores
+  const int32_t* context = nullptr;  // [rows] number of keys each row sees, >= 1
+  float* const* out = nullptr;       // [rows] pointers to value_width results
 };
 
 }  // namespace platen

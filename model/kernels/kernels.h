@@ -39,6 +39,8 @@ struct KernelTable {
   void (*attention)(const AttentionJob& job);
   // The same bits as attention for each of the heads, reading memory from end to end.
   void (*attention_heads)(const AttentionHeadsJob& job);
+  // Attention whose values are the first values of the keys.
+  void (*attention_latent)(const LatentAttentionJob& job);
   // Attention in exact integers, of rows and values quantised by the three functions that follow.
   void (*attention_int8)(const AttentionInt8Job& job);
   // Multiplies a row of n values by the Hadamard matrix, in place; nothing where n is no power of

@@ -22,36 +22,34 @@ namespace platen::PLATEN_ISA {
 // Query rows that use a block of keys while it is in the L2 cache.
 constexpr int kQueryTile = 192;
 
-// Online-softmax state of up to kRows query rows.
-template <int kRows>
+// Online-softmax state of up to kRows query rows with keys and values of up to kWidth.
+template <int kRows, int kWidth = kMaxHeadDim>
 struct SoftmaxRows {
-  alignas(64) float q[kRows * kMaxHeadDim];    // [rows][head_dim], scaled
-  alignas(64) float out[kRows * kMaxHeadDim];  // [rows][v_stride], not yet divided
-  alignas(64) float sum[kRows * 16];           // [rows][16] partial sums
+  alignas(64) float q[kRows * kWidth];    // [rows][depth], scaled
+  alignas(64) float out[kRows * kWidth];  // [rows][out_stride], not yet divided
+  alignas(64) float sum[kRows * 16];      // [rows][16] partial sums
   float max[kRows];
 
-  // Rows [first, first + rows) of a job, before their first key.
-  PLATEN_INLINE void Begin(const AttentionJob& job, int first, int rows) {
-    const int depth = job.head_dim;
-    const F32x16 scale = Set1(job.scale * kLog2E);
+  // Query rows x[rows][depth] before their first key.
+  PLATEN_INLINE void Begin(const float* const* x, int rows, int depth, float scale,
+                           int out_stride) {
+    const F32x16 factor = Set1(scale * kLog2E);
     for (int r = 0; r < rows; ++r) {
-      const float* x = job.q[first + r];
       for (int i = 0; i < depth; i += 16) {
-        StoreFirst(Mul(LoadFirst(x + i, depth - i), scale), q + r * depth + i, depth - i);
+        StoreFirst(Mul(LoadFirst(x[r] + i, depth - i), factor), q + r * depth + i, depth - i);
       }
       max[r] = kLowest;
       Store(Set1(0.0F), sum + r * 16);
     }
-    for (int i = 0; i < rows * job.v_stride; i += 16) Store(Set1(0.0F), out + i);
+    for (int i = 0; i < rows * out_stride; i += 16) Store(Set1(0.0F), out + i);
   }
 
-  // Writes their results.
-  PLATEN_INLINE void End(const AttentionJob& job, int first, int rows) const {
+  // Writes their results y[rows][width].
+  PLATEN_INLINE void End(float* const* y, int rows, int width, int out_stride) const {
     for (int r = 0; r < rows; ++r) {
       const F32x16 inverse = Set1(1.0F / ReduceAdd(Load(sum + r * 16)));
-      for (int i = 0; i < job.head_dim; i += 16) {
-        StoreFirst(Mul(Load(out + r * job.v_stride + i), inverse), job.out[first + r] + i,
-                   job.head_dim - i);
+      for (int i = 0; i < width; i += 16) {
+        StoreFirst(Mul(Load(out + r * out_stride + i), inverse), y[r] + i, width - i);
       }
     }
   }
@@ -98,6 +96,25 @@ PLATEN_INLINE int Visible(int context, int first, int count) {
   return seen < 0 ? 0 : seen < count ? seen : count;
 }
 
+// The softmax of a row block over the scores p[rows][kKeySplit] of keys [first, first + count):
+// probabilities in their place, and what the sums so far are to be multiplied by.
+template <class State>
+PLATEN_INLINE void Soften(State& state, const int32_t* context, int row, int rows, int first,
+                          int count, float* p, float* rescale) {
+  int visible[kTileRows];
+  for (int r = 0; r < rows; ++r) {
+    visible[r] = Visible(context[row + r], first, count);
+    rescale[r] = 1.0F;
+    if (visible[r] > 0) {
+      RaiseMax(p + r * kKeySplit, visible[r], state.max + row + r, rescale + r);
+    }
+  }
+  for (int r = 0; r < rows; ++r) {
+    Probabilities(p + r * kKeySplit, visible[r], count, state.max[row + r], rescale[r],
+                  state.sum + (row + r) * 16);
+  }
+}
+
 // Keys [first, first + count) of a split for rows [row, row + rows) of the tile: scores, softmax,
 // weighted values.
 template <class Page>
@@ -110,18 +127,7 @@ PLATEN_INLINE void AttendSplit(const AttentionJob& job, AttentionTile& t, const 
                             (count + job.page_tokens - 1) / job.page_tokens, job.page_tokens,
                             depth};
   F32Products<Page>::Scores(rows, state.q + row * depth, split, t.p);
-  int visible[kTileRows];
-  for (int r = 0; r < rows; ++r) {
-    visible[r] = Visible(context[row + r], first, count);
-    t.rescale[r] = 1.0F;
-    if (visible[r] > 0) {
-      RaiseMax(t.p + r * kKeySplit, visible[r], state.max + row + r, t.rescale + r);
-    }
-  }
-  for (int r = 0; r < rows; ++r) {
-    Probabilities(t.p + r * kKeySplit, visible[r], count, state.max[row + r], t.rescale[r],
-                  state.sum + (row + r) * 16);
-  }
+  Soften(state, context, row, rows, first, count, t.p, t.rescale);
   const PagedRows values = {job.v_pages + first_page, job.page_tokens, job.v_stride, count};
   F32Products<Page>::Weigh(rows, t.p, values, t.rescale, state.out + row * job.v_stride);
 }
@@ -133,11 +139,9 @@ PLATEN_INLINE int LongestContext(const int32_t* context, int row, int rows) {
   return longest;
 }
 
-template <class Page>
-void AttendTile(const AttentionJob& job, int first_row, int rows) {
-  AttentionTile t;
-  const int32_t* context = job.context + first_row;
-  t.state.Begin(job, first_row, rows);
+// attend(row, rows, first key, keys) for the row blocks of a tile and the splits they see.
+template <class F>
+PLATEN_INLINE void ForSplits(const int32_t* context, int rows, F attend) {
   const int longest = LongestContext(context, 0, rows);
   const int blocks = BlockCount(rows);
   for (int first = 0; first < longest; first += kKeySplit) {
@@ -145,12 +149,22 @@ void AttendTile(const AttentionJob& job, int first_row, int rows) {
       const int row = BlockStart(rows, blocks, i);
       const int block_rows = BlockStart(rows, blocks, i + 1) - row;
       const int left = LongestContext(context, row, block_rows) - first;
-      if (left <= 0) continue;
-      AttendSplit<Page>(job, t, context, row, block_rows, first,
-                        left < kKeySplit ? left : kKeySplit);
+      if (left > 0) attend(row, block_rows, first, left < kKeySplit ? left : kKeySplit);
     }
   }
-  t.state.End(job, first_row, rows);
+}
+
+template <class Page>
+void AttendTile(const AttentionJob& job, int first_row, int rows) {
+  AttentionTile t;
+  const int32_t* context = job.context + first_row;
+  t.state.Begin(job.q + first_row, rows, job.head_dim, job.scale, job.v_stride);
+  ForSplits(
+      context,
+      rows, [&](int row, int block_rows, int first, int count) __attribute__((always_inline)) {
+        AttendSplit<Page>(job, t, context, row, block_rows, first, count);
+      });
+  t.state.End(job.out + first_row, rows, job.head_dim, job.v_stride);
 }
 
 template <class Page>

@@ -117,13 +117,14 @@ template <class Page>
 void AttendHeads(const AttentionHeadsJob& job) {
   HeadsTile t;
   const int rows = job.heads * job.first.rows;
-  t.state.Begin(job.first, 0, rows);
+  const AttentionJob& one = job.first;
+  t.state.Begin(one.q, rows, one.head_dim, one.scale, one.v_stride);
   const int longest = LongestContext(job.first.context, 0, rows);
   for (int first = 0; first < longest; first += kKeySplit) {
     const int left = longest - first;
     AttendSplitOfHeads<Page>(job, first, left < kKeySplit ? left : kKeySplit, t);
   }
-  t.state.End(job.first, 0, rows);
+  t.state.End(one.out, rows, one.head_dim, one.v_stride);
 }
 
 inline void AttentionHeads(const AttentionHeadsJob& job) {

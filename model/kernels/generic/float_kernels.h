@@ -4,6 +4,7 @@
 #include "model/kernels/generic/attention.h"
 #include "model/kernels/generic/attention_heads.h"
 #include "model/kernels/generic/attention_int8.h"
+#include "model/kernels/generic/attention_latent.h"
 #include "model/kernels/generic/elementwise.h"
 #include "model/kernels/generic/gemm_f32.h"
 #include "model/kernels/generic/gemm_s8.h"
@@ -25,6 +26,7 @@ constexpr KernelTable FloatKernels(const char* name, const GemmSchedules& schedu
           choice ? schedules.list[0].gemm_s8 : GemmS8<DotProduct, 0>,
           Attention,
           AttentionHeads,
+          LatentAttention,
           AttentionInt8<SummedProducts<DotProduct>>,
           Hadamard,
           QuantizeValues,

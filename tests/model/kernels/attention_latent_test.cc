@@ -1,0 +1,166 @@
+// Attention over latents: every kernel table against the scalar one, bit for bit, and the scalar
+// one against plain doubles.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "model/kernels/kernels.h"
+#include "model/support/bf16.h"
+#include "tests/model/kernels/framed.h"
+
+namespace platen {
+namespace {
+
+// Query rows over latents in pages; places behind the last latent hold NaN. With bf16 the latents
+// are rounded before anything else.
+struct LatentSetup {
+  static constexpr float kScale = 0.25F;
+  KvType type;
+  int key_width, value_width, page_tokens, keys;
+  std::vector<int32_t> context;
+  std::vector<std::vector<std::byte>> pages;
+  std::vector<float> k, q;  // plain [keys][key_width], [rows][key_width]
+
+  LatentSetup(std::mt19937& rng, KvType t, int key_values, int values, int page,
+              std::vector<int32_t> rows_context)
+      : type(t),
+        key_width(key_values),
+        value_width(values),
+        page_tokens(page),
+        keys(*std::ranges::max_element(rows_context)),
+        context(std::move(rows_context)),
+        k(static_cast<size_t>(keys * key_width)),
+        q(context.size() * static_cast<size_t>(key_width)) {
+    std::normal_distribution<float> normal;
+    for (float& x : k) x = type == KvType::kBf16 ? FromBf16(ToBf16(normal(rng))) : normal(rng);
+    for (float& x : q) x = normal(rng);
+    for (int first = 0; first < keys; first += page) pages.push_back(Page(first));
+  }
+
+  std::vector<std::byte> Page(int first) const {
+    const size_t bytes = type == KvType::kBf16 ? 2 : 4;
+    std::vector<std::byte> page(static_cast<size_t>(key_width * page_tokens) * bytes,
+                                std::byte{0xFF});
+    for (int t = 0; t < page_tokens && first + t < keys; ++t) {
+      for (int i = 0; i < key_width; ++i) {
+        const float value = k[static_cast<size_t>((first + t) * key_width + i)];
+        if (type == KvType::kBf16) {
+          const uint16_t half = ToBf16(value);
+          std::memcpy(page.data() + ((i / 2 * page_tokens + t) * 2 + i % 2) * 2, &half, 2);
+        } else {
+          std::memcpy(page.data() + (i * page_tokens + t) * 4, &value, 4);
+        }
+      }
+    }
+    return page;
+  }
+
+  std::vector<float> Run(const KernelTable& table, int first, int rows) const {
+    std::vector<const void*> at;
+    std::vector<const float*> qp;
+    for (const auto& page : pages) at.push_back(page.data());
+    std::vector<float> out(static_cast<size_t>(rows * value_width) + 1, kNan);
+    std::vector<float*> op;
+    for (int r = 0; r < rows; ++r) {
+      qp.push_back(q.data() + (first + r) * key_width);
+      op.push_back(out.data() + r * value_width);
+    }
+    table.attention_latent({type, at.data(), page_tokens, key_width, value_width, rows, qp.data(),
+                            kScale, context.data() + first, op.data()});
+    EXPECT_TRUE(std::isnan(out.back())) << "wrote behind the results";
+    out.pop_back();
+    return out;
+  }
+
+  double Exact(int row, int i) const {
+    const int n = context[static_cast<size_t>(row)];
+    std::vector<double> p(static_cast<size_t>(n));
+    for (int t = 0; t < n; ++t) {
+      for (int d = 0; d < key_width; ++d) {
+        p[t] += kScale * static_cast<double>(q[row * key_width + d]) * k[t * key_width + d];
+      }
+    }
+    const double max = *std::ranges::max_element(p);
+    double sum = 0, value = 0;
+    for (int t = 0; t < n; ++t) {
+      const double e = std::exp(p[t] - max);
+      sum += e;
+      value += e * k[t * key_width + i];
+    }
+    return value / sum;
+  }
+};
+
+void ExpectDoublesAndSameBits(const LatentSetup& s, const std::string& what) {
+  const int rows = static_cast<int>(s.context.size());
+  const std::vector<float> expected = s.Run(*FindKernels("scalar"), 0, rows);
+  for (int r = 0; r < rows; ++r) {
+    for (int i = 0; i < s.value_width; ++i) {
+      ASSERT_NEAR(expected[r * s.value_width + i], s.Exact(r, i), 1e-5) << what << " row " << r;
+    }
+  }
+  for (const KernelTable* table : Tables()) {
+    const std::vector<float> actual = s.Run(*table, 0, rows);
+    EXPECT_EQ(std::memcmp(actual.data(), expected.data(), actual.size() * sizeof(float)), 0)
+        << table->name << what;
+    for (const int few : {1, 2, 3, 5, 6}) {  // each has its own tiles
+      for (int r = 0; r + few <= rows; ++r) {
+        const std::vector<float> some = s.Run(*table, r, few);
+        EXPECT_EQ(std::memcmp(some.data(), expected.data() + r * s.value_width,
+                              some.size() * sizeof(float)),
+                  0)
+            << table->name << what << " rows " << r << " .. " << r + few - 1;
+      }
+    }
+  }
+}
+
+TEST(LatentAttention, MatchesDoublesAndAllTablesGiveTheSameBits) {
+  std::mt19937 rng(15);
+  const std::vector<int32_t> context = {1, 2, 15, 16, 17, 33, 255, 256, 257, 300, 513, 600};
+  const std::vector<std::pair<int, int>> widths = {{28, 20}, {8, 8}, {30, 19}, {160, 128}};
+  for (const auto& [keys, values] : widths) {
+    for (const int page : {16, 64, 256}) {
+      for (const KvType type : {KvType::kF32, KvType::kBf16}) {
+        ExpectDoublesAndSameBits(LatentSetup(rng, type, keys, values, page, context),
+                                 std::string(type == KvType::kF32 ? " f32" : " bf16") +
+                                     ", widths " + std::to_string(keys) + " and " +
+                                     std::to_string(values) + ", page " + std::to_string(page));
+      }
+    }
+  }
+}
+
+TEST(LatentAttention, TheWidestLatentsAreThoseOfDeepSeek) {
+  std::mt19937 rng(16);
+  for (const KvType type : {KvType::kF32, KvType::kBf16}) {
+    ExpectDoublesAndSameBits(LatentSetup(rng, type, kMaxLatentWidth, 512, 64, {70, 3, 300}),
+                             "the widest");
+  }
+}
+
+TEST(LatentAttention, ManyRowsAreTheRowsAlone) {
+  std::mt19937 rng(17);
+  std::vector<int32_t> context(150);  // more than two tiles of rows
+  for (size_t r = 0; r < context.size(); ++r) context[r] = 1 + static_cast<int32_t>(r * 53 % 530);
+  const LatentSetup s(rng, KvType::kBf16, 28, 20, 64, context);
+  const int rows = static_cast<int>(context.size());
+  for (const KernelTable* table : Tables()) {
+    const std::vector<float> together = s.Run(*table, 0, rows);
+    for (int r = 0; r < rows; ++r) {
+      const std::vector<float> alone = s.Run(*table, r, 1);
+      ASSERT_EQ(std::memcmp(alone.data(), together.data() + r * 20, alone.size() * sizeof(float)),
+                0)
+          << table->name << " row " << r;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace platen
