@@ -183,6 +183,17 @@ void WidenRow(const StoredTensor& tensor, int64_t row, std::span<float> out) {
   Widen(tensor.dtype, tensor.bytes.subspan(static_cast<size_t>(row) * row_bytes, row_bytes), out);
 }
 
+void WidenColumn(const StoredTensor& tensor, int64_t column, std::span<float> out) {
+  const auto columns = static_cast<size_t>(tensor.shape.back());
+  assert(column >= 0 && column < tensor.shape.back());
+  assert(out.size() * columns == static_cast<size_t>(tensor.num_elements()));
+  const size_t size = DTypeSize(tensor.dtype);
+  for (size_t row = 0; row < out.size(); ++row) {
+    const size_t at = (row * columns + static_cast<size_t>(column)) * size;
+    Widen(tensor.dtype, tensor.bytes.subspan(at, size), out.subspan(row, 1));
+  }
+}
+
 Checkpoint Checkpoint::Open(const std::string& snapshot_dir) {
   const std::filesystem::path dir(snapshot_dir);
   Checkpoint checkpoint;

@@ -51,6 +51,8 @@ void WidenToF32(const StoredTensor& tensor, std::span<float> out);
 // Widens one row (first dimension) of a matrix; out has the row's number of elements. Does not
 // check for NaN: CheckFinite does, once.
 void WidenRow(const StoredTensor& tensor, int64_t row, std::span<float> out);
+// The same of one column (last dimension) of a matrix [rows, columns]; out has `rows` places.
+void WidenColumn(const StoredTensor& tensor, int64_t column, std::span<float> out);
 
 // Owns the mappings. Immutable after Open; reading is thread-safe.
 class Checkpoint {

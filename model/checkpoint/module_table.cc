@@ -7,6 +7,7 @@ namespace platen {
 namespace {
 
 int64_t Elements(const TensorSpec& spec) {
+  if (spec.part) return spec.part->count * spec.shape.back();
   return std::accumulate(spec.shape.begin(), spec.shape.end(), int64_t{1}, std::multiplies<>());
 }
 
@@ -73,6 +74,13 @@ Module& ModuleScope::AddLinear(Linear& member, const std::string& name, std::vec
   Module module = {.name = name, .section = {}, .member = &member, .weights = {}};
   if (bias == Bias::kStored) module.biases.push_back({name + ".bias", {shape[0]}});
   module.weights.push_back({name + ".weight", std::move(shape)});
+  return Append(std::move(module));
+}
+
+Module& ModuleScope::AddPart(Linear& member, const std::string& name, const std::string& tensor,
+                             std::vector<int64_t> shape, const TensorPart& part) {
+  Module module = {.name = name, .section = {}, .member = &member, .weights = {}};
+  module.weights.push_back({.name = tensor, .shape = std::move(shape), .part = part});
   return Append(std::move(module));
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -23,11 +24,20 @@ struct Table {
   std::shared_ptr<const void> owner;  // of the bytes; null: they lie in the snapshot's checkpoint
 };
 
+// A part of a tensor, seen as a matrix whose rows are its last dimension: `count` rows from `first`
+// on. Transposed, the columns of these rows are the rows of what is computed.
+struct TensorPart {
+  int64_t first = 0;
+  int64_t count = 0;
+  bool transposed = false;
+};
+
 // One tensor the checkpoint must hold.
 struct TensorSpec {
   std::string name;
   std::vector<int64_t> shape;
   std::vector<std::string> aliases = {};  // other names under which checkpoints store it
+  std::optional<TensorPart> part = {};    // of a linear that takes no more of it; others: all
 };
 
 // The tensor under its name or, if there is none, under the first alias that exists; nullptr:
@@ -50,6 +60,7 @@ struct Module {
   std::vector<TensorSpec> biases = {};  // of a linear, one below the other; none: no bias
   bool silu_mul = false;  // the first half of the rows is the gate, the second the other factor
   int64_t taps = 1;  // a row is stored [depth / taps, taps], multiplied as [taps, depth / taps]
+  bool full_precision = false;  // of a linear: in f32 whatever the precision of the others
   RowsOf rows_of = RowsOf::kToken;
   int group_size = WeightFormat::kDefaultGroup;  // K-group of int8 weights, see SetGroupSizes
 
@@ -59,7 +70,7 @@ struct Module {
     return linear == nullptr ? nullptr : *linear;
   }
   bool is_linear() const { return std::holds_alternative<Linear*>(member); }
-  int64_t num_weights() const;  // elements of `weights`
+  int64_t num_weights() const;  // elements of `weights`, of parts no others
 };
 
 // A tensor a checkpoint may hold although no module is made of it: a stored copy of another one.
@@ -116,6 +127,10 @@ class ModuleScope {
   // One matrix.
   Module& AddLinear(Linear& member, const std::string& name, std::vector<int64_t> shape,
                     Bias bias = Bias::kNone);
+  // A part of a matrix, or of several one below the other, under a name of its own. `tensor` is the
+  // whole name of the tensor below the prefix.
+  Module& AddPart(Linear& member, const std::string& name, const std::string& tensor,
+                  std::vector<int64_t> shape, const TensorPart& part);
   // Matrices one below the other under a name of their own: {{"q_proj", 64}, {"k_proj", 32}} of
   // `depth` columns each.
   struct Part {

@@ -8,12 +8,23 @@
 namespace platen {
 namespace {
 
-int64_t DepthOf(const StoredTensor& tensor) { return tensor.num_elements() / tensor.shape[0]; }
-
-int64_t TotalRows(const std::vector<const StoredTensor*>& tensors) {
+int64_t TotalRows(const std::vector<StoredMatrix>& matrices) {
   int64_t rows = 0;
-  for (const StoredTensor* tensor : tensors) rows += tensor->shape[0];
+  for (const StoredMatrix& matrix : matrices) rows += matrix.rows();
   return rows;
+}
+
+// The matrix that a spec takes of its tensor.
+StoredMatrix MatrixOf(const TensorSpec& spec, const StoredTensor& stored) {
+  if (!spec.part) return {stored};
+  const TensorPart& part = *spec.part;
+  const int64_t columns = stored.shape.back();
+  const size_t row_bytes = static_cast<size_t>(columns) * DTypeSize(stored.dtype);
+  StoredMatrix matrix = {stored, part.transposed};
+  matrix.tensor.shape = {part.count, columns};
+  matrix.tensor.bytes = stored.bytes.subspan(static_cast<size_t>(part.first) * row_bytes,
+                                             static_cast<size_t>(part.count) * row_bytes);
+  return matrix;
 }
 
 // Turns [depth / taps, taps] into [taps, depth / taps].
@@ -28,13 +39,13 @@ void GroupByTap(int64_t taps, std::span<float> row) {
 }
 
 const float* ReadRow(const LinearSpec& spec, int64_t index, std::span<float> scratch) {
-  for (const StoredTensor* tensor : spec.rows) {
-    if (index < tensor->shape[0]) {
-      WidenRow(*tensor, index, scratch);
+  for (const StoredMatrix& matrix : spec.rows) {
+    if (index < matrix.rows()) {
+      (matrix.transposed ? WidenColumn : WidenRow)(matrix.tensor, index, scratch);
       if (spec.taps > 1) GroupByTap(spec.taps, scratch);
       return scratch.data();
     }
-    index -= tensor->shape[0];
+    index -= matrix.rows();
   }
   assert(false);
   return nullptr;
@@ -48,10 +59,13 @@ const StoredTensor& Stored(const Checkpoint& checkpoint, const TensorSpec& spec)
 
 LinearSpec SpecOf(const Module& module, const Checkpoint& checkpoint) {
   LinearSpec spec = {.name = module.name, .rows = {}};
-  for (const TensorSpec& part : module.weights) spec.rows.push_back(&Stored(checkpoint, part));
+  for (const TensorSpec& weights : module.weights) {
+    spec.rows.push_back(MatrixOf(weights, Stored(checkpoint, weights)));
+  }
   for (const TensorSpec& part : module.biases) spec.bias.push_back(&Stored(checkpoint, part));
   spec.silu_mul = module.silu_mul;
   spec.taps = module.taps;
+  spec.full_precision = module.full_precision;
   spec.group_size = module.group_size;
   return spec;
 }
@@ -76,14 +90,14 @@ void LoadModules(const ModuleTable& table, const Checkpoint& checkpoint, WeightS
 
 LinearShape LinearSpec::Shape(Precision precision) const {
   const int64_t all = TotalRows(rows);
-  return {.format = {precision, group_size},
+  return {.format = {full_precision ? Precision::kF32 : precision, group_size},
           .silu_mul = silu_mul,
           .columns = silu_mul ? all / 2 : all,
-          .depth = DepthOf(*rows[0])};
+          .depth = rows[0].depth()};
 }
 
 Linear CheckpointSource::GetLinear(const LinearSpec& spec) {
-  for (const StoredTensor* tensor : spec.rows) CheckFinite(*tensor);
+  for (const StoredMatrix& matrix : spec.rows) CheckFinite(matrix.tensor);
   std::vector<float> bias;
   for (const StoredTensor* tensor : spec.bias) {
     const std::vector<float> part = GetVector(tensor->name, *tensor);
@@ -94,7 +108,7 @@ Linear CheckpointSource::GetLinear(const LinearSpec& spec) {
       TotalRows(spec.rows), shape.depth,
       [&spec](int64_t index, std::span<float> scratch) { return ReadRow(spec, index, scratch); }};
   Linear linear = Linear::PackRows(shape, rows, bias);
-  for (const StoredTensor* tensor : spec.rows) ReleasePages(tensor->bytes);
+  for (const StoredMatrix& matrix : spec.rows) ReleasePages(matrix.tensor.bytes);
   return linear;
 }
 

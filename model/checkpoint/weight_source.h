@@ -13,13 +13,27 @@
 
 namespace platen {
 
+// A matrix of a linear: a tensor of the checkpoint whose first dimension is the rows, or a view of
+// a part of one; transposed, its columns are the rows.
+struct StoredMatrix {
+  StoredTensor tensor;
+  bool transposed = false;
+
+  int64_t rows() const { return transposed ? stored_depth() : tensor.shape[0]; }
+  int64_t depth() const { return transposed ? tensor.shape[0] : stored_depth(); }
+
+ private:
+  int64_t stored_depth() const { return tensor.num_elements() / tensor.shape[0]; }
+};
+
 // A linear put together from tensors of the checkpoint; see Module.
 struct LinearSpec {
   std::string name;
-  std::vector<const StoredTensor*> rows;  // matrices one below the other, first dimension = rows
+  std::vector<StoredMatrix> rows;              // one below the other, all of one depth
   std::vector<const StoredTensor*> bias = {};  // one below the other; none: no bias
   bool silu_mul = false;
   int64_t taps = 1;
+  bool full_precision = false;
   int group_size = WeightFormat::kDefaultGroup;
 
   LinearShape Shape(Precision precision) const;

@@ -97,15 +97,15 @@ void CompareCopies(const ModuleTable& modules, const Checkpoint& checkpoint,
 template <typename Settle>
 void InspectTensors(const Checkpoint& checkpoint, const DescribedModel& model, const Settle& settle,
                     InspectReport& report) {
-  TensorCheck check = CheckTensors(model.Modules(), checkpoint, report.dir);
+  const auto note = Attempt(report.problems, settle);
+  if (note && !note->empty()) report.notes.push_back(*note);
+  const ModuleTable modules = model.Modules();
+  TensorCheck check = CheckTensors(modules, checkpoint, report.dir);
   report.problems.insert(report.problems.end(), check.missing.begin(), check.missing.end());
   report.problems.insert(report.problems.end(), check.mismatched.begin(), check.mismatched.end());
   report.missing = std::move(check.missing);
   report.mismatched = std::move(check.mismatched);
   report.unexpected = std::move(check.unexpected);
-  const auto note = Attempt(report.problems, settle);
-  if (note && !note->empty()) report.notes.push_back(*note);
-  const ModuleTable modules = model.Modules();
   report.groups = GroupTensors(modules, checkpoint, report.unexpected);
   CompareCopies(modules, checkpoint, report);
   for (const auto& [spec, section] : RequiredTensors(modules)) {

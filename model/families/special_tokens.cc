@@ -51,7 +51,7 @@ class TokenIdReader {
 }  // namespace
 
 SpecialTokens ReadSpecialTokens(const std::string& snapshot_dir, const JsonObject& text,
-                                int vocab_size) {
+                                int vocab_size, const SpecialTokens* fallback) {
   const std::string path = SnapshotFile(snapshot_dir, "generation_config.json");
   nlohmann::json json;
   std::optional<JsonObject> generation;
@@ -62,6 +62,7 @@ SpecialTokens ReadSpecialTokens(const std::string& snapshot_dir, const JsonObjec
   const TokenIdReader reader(generation ? &*generation : nullptr, text, vocab_size);
   SpecialTokens out;
   out.stop = reader.Read("eos_token_id");
+  if (out.stop.empty() && fallback != nullptr) return *fallback;
   if (out.stop.empty()) text.Fail("eos_token_id", "is missing here and in generation_config.json");
   const std::vector<TokenId> pad = reader.Read("pad_token_id");
   out.pad = pad.empty() ? out.stop.front() : pad.front();

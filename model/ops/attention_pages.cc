@@ -9,6 +9,7 @@
 namespace platen {
 namespace {
 
+constexpr int kMaxKeyWidth = std::max(kMaxHeadDim, kMaxLatentWidth);
 constexpr int kTokensAtOnce = 64;  // at least a page of every user
 
 // A row of the head rounded, zeros up to `padded`.
@@ -30,7 +31,7 @@ void WriteKeysF32(const PageShape& shape, const TokenRows& rows, float* keys) {
 void WriteKeysBf16(const KernelTable& kernels, const PageShape& shape, const TokenRows& rows,
                    uint16_t* keys) {
   constexpr int64_t kPair = 2 * sizeof(uint16_t);
-  uint16_t together[kTokensAtOnce * kMaxHeadDim];
+  uint16_t together[kTokensAtOnce * kMaxKeyWidth];
   const int d = shape.key_rows;
   for (int i = 0; i < rows.count; ++i) {
     Round(kernels, rows.x + i * rows.stride, shape.key_width, d, together + i * d);
@@ -87,7 +88,7 @@ void WriteValuesBf16(const KernelTable& kernels, const PageShape& shape, int pla
 
 void WriteKeys(const KernelTable& kernels, const PageShape& shape, int place, const TokenRows& rows,
                void* keys) {
-  assert(place >= 0 && place + rows.count <= shape.tokens && shape.key_rows <= kMaxHeadDim);
+  assert(place >= 0 && place + rows.count <= shape.tokens && shape.key_rows <= kMaxKeyWidth);
   for (int first = 0; first < rows.count; first += kTokensAtOnce) {
     const TokenRows some = {rows.x + first * rows.stride, rows.stride,
                             std::min(kTokensAtOnce, rows.count - first)};

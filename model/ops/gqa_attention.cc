@@ -20,17 +20,7 @@ GqaAttention::GqaAttention(const GqaShape& shape, const KernelTable& kernels, Ro
     : shape_(shape), kernels_(kernels), rotate_(rotate) {}
 
 void GqaAttention::Begin(const RowBatch& batch, const KvPool& pool, GqaWorkspace& ws) const {
-  ws.store_tasks.clear();
-  for (const RowSlice& slice : batch.slices) {
-    for (int64_t row = 0; row < slice.num_rows;) {
-      const int64_t index = slice.first_index + row;
-      const BlockId block = (*slice.blocks)[static_cast<size_t>(index / pool.block_tokens())];
-      const auto offset = static_cast<int>(index % pool.block_tokens());
-      const int64_t count = std::min<int64_t>(pool.block_tokens() - offset, slice.num_rows - row);
-      ws.store_tasks.push_back({block, offset, slice.first_row + row, count});
-      row += count;
-    }
-  }
+  FindCacheRows(batch, pool.block_tokens(), ws.cache_rows);
 }
 
 void GqaAttention::ReserveQueries(int64_t rows, GqaWorkspace& ws) const {
@@ -39,14 +29,14 @@ void GqaAttention::ReserveQueries(int64_t rows, GqaWorkspace& ws) const {
 
 void GqaAttention::Scatter(int plane, KvPool& pool, const Linear::Piece& piece,
                            GqaWorkspace& ws) const {
-  using Task = GqaWorkspace::StoreTask;
   const int64_t d = shape_.head_dim;
   const int64_t end = piece.first_row + piece.values.rows;
-  auto task = std::ranges::upper_bound(ws.store_tasks, piece.first_row, {}, &Task::first_row) - 1;
+  auto task =
+      std::ranges::upper_bound(ws.cache_rows, piece.first_row, {}, &CacheRows::first_row) - 1;
   for (int64_t row = piece.first_row; row < end; ++task) {
     const int64_t at = row - task->first_row;
     const int64_t count = std::min(task->num_rows - at, end - row);
-    const Task part = {task->block, task->block_offset + static_cast<int>(at), row, count};
+    const CacheRows part = {task->block, task->block_offset + static_cast<int>(at), row, count};
     const MatView rows = piece.values.Rows(row - piece.first_row, count);
     for (int64_t column = 0; column < rows.cols; column += d) {
       const auto head = static_cast<int>((piece.first_column + column) / d);
@@ -57,8 +47,8 @@ void GqaAttention::Scatter(int plane, KvPool& pool, const Linear::Piece& piece,
 }
 
 // Heads of q come first, then those of k, then those of v.
-void GqaAttention::ScatterHead(int plane, KvPool& pool, const GqaWorkspace::StoreTask& task,
-                               int head, MatView rows, GqaWorkspace& ws) const {
+void GqaAttention::ScatterHead(int plane, KvPool& pool, const CacheRows& task, int head,
+                               MatView rows, GqaWorkspace& ws) const {
   const int d = shape_.head_dim;
   const auto rotate = [&](int64_t i, float* x) {
     const int64_t row = task.first_row + i;

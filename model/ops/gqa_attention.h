@@ -40,13 +40,7 @@ struct GqaWorkspace {
     int64_t first_page = 0;  // into key_pages
   };
   std::vector<AttentionTask> tasks;
-  struct StoreTask {  // rows whose keys and values go to one cache block
-    BlockId block = 0;
-    int block_offset = 0;  // of the first row
-    int64_t first_row = 0;
-    int64_t num_rows = 0;
-  };
-  std::vector<StoreTask> store_tasks;  // per batch, by row
+  std::vector<CacheRows> cache_rows;  // per batch
 };
 
 // Immutable; thread-safe with different workspaces and disjoint sequences.
@@ -72,8 +66,8 @@ class GqaAttention {
   void Attend(int plane, const RowBatch& batch, const KvPool& pool, GqaWorkspace& ws) const;
 
  private:
-  void ScatterHead(int plane, KvPool& pool, const GqaWorkspace::StoreTask& task, int head,
-                   MatView rows, GqaWorkspace& ws) const;
+  void ScatterHead(int plane, KvPool& pool, const CacheRows& task, int head, MatView rows,
+                   GqaWorkspace& ws) const;
   void PlanTasks(int plane, const RowBatch& batch, const KvPool& pool, GqaWorkspace& ws) const;
   int64_t HeadsPerTask(const RowBatch& batch, const RowSlice& slice) const;
   void RunTask(const GqaWorkspace::AttentionTask& task, int plane, const RowBatch& batch,

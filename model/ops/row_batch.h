@@ -40,4 +40,15 @@ struct RowBatch {
   }
 };
 
+// Consecutive rows of a batch whose keys and values go to one cache block.
+struct CacheRows {
+  BlockId block = 0;
+  int block_offset = 0;  // of the first row
+  int64_t first_row = 0;
+  int64_t num_rows = 0;
+};
+
+// All rows of the batch, by row, as few pieces as there can be. Replaces `rows`.
+void FindCacheRows(const RowBatch& batch, int block_tokens, std::vector<CacheRows>& rows);
+
 }  // namespace platen

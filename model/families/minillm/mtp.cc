@@ -1,0 +1,36 @@
+#include "model/families/minillm/mtp.h"
+
+#include <cassert>
+
+#include "model/ops/norm.h"
+
+namespace platen::minillm {
+
+MtpLayer::MtpLayer(const Config& config, const Weights& weights, const KernelTable& kernels)
+    : config_(config),
+      weights_(*weights.mtp),
+      kernels_(kernels),
+      layer_(config, weights, kernels) {}
+
+std::unique_ptr<DraftWorkspace> MtpLayer::MakeWorkspace() const {
+  return std::make_unique<MtpWorkspace>();
+}
+
+void MtpLayer::Forward(ConstMatView embeddings, ConstMatView hidden, const RowBatch& batch,
+                       KvPool& pool, DraftWorkspace& workspace) const {
+  auto& ws = static_cast<MtpWorkspace&>(workspace);
+  const int64_t rows = batch.num_rows();
+  const int64_t width = config_.hidden_size;
+  assert(embeddings.rows == rows && hidden.rows == rows);
+  MatView joined = ws.joined.Shaped(rows, 2 * width);
+  RmsNormRows(kernels_, embeddings, weights_.enorm, config_.norm_eps, joined.Columns(0, width));
+  RmsNormRows(kernels_, hidden, weights_.hnorm, config_.norm_eps, joined.Columns(width, width));
+  MatView u = ws.pre_norm.Shaped(rows, width);
+  weights_.eh_proj.Apply(kernels_, joined, u, ws.decoder.linear);
+
+  layer_.Begin(batch, pool, ws.decoder);
+  layer_.Run(weights_.layer, config_.num_layers, batch, pool, u, ws.decoder, {});
+  RmsNormRows(kernels_, u, weights_.head_norm, config_.norm_eps, ws.normed.Shaped(rows, width));
+}
+
+}  // namespace platen::minillm

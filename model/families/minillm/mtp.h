@@ -1,0 +1,36 @@
+// DeepSeek-V3's multi-token-prediction layer over latent attention and experts.
+//
+// Slot i takes the target's hidden vector of row i (after the final norm) and the embedding of
+// token i + 1, and predicts token i + 2:
+//   z = eh_proj(concat(enorm(e), hnorm(h)));  u = layer(z);  n = shared_head.norm(u);  lm_head(n)
+// It uses the target's embedding table and head; its cache is the last plane of the shared blocks.
+#pragma once
+
+#include "model/families/draft_model.h"
+#include "model/families/minillm/decoder.h"
+
+namespace platen::minillm {
+
+struct MtpWorkspace : DraftWorkspace {
+  Mat joined;  // [R, 2D]
+  DecoderWorkspace decoder;
+};
+
+class MtpLayer final : public DraftModel {
+ public:
+  // `weights`, which have a draft layer, and `kernels` outlive the layer; the weights may be loaded
+  // after it is made.
+  MtpLayer(const Config& config, const Weights& weights, const KernelTable& kernels);
+
+  std::unique_ptr<DraftWorkspace> MakeWorkspace() const override;
+  void Forward(ConstMatView embeddings, ConstMatView hidden, const RowBatch& batch, KvPool& pool,
+               DraftWorkspace& workspace) const override;
+
+ private:
+  const Config config_;
+  const MtpWeights& weights_;
+  const KernelTable& kernels_;
+  const LayerOp layer_;
+};
+
+}  // namespace platen::minillm

@@ -1,0 +1,90 @@
+// Decoders of tests/golden/minillm without the rest of a snapshot: most of them have no tokenizer.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/checkpoint/tensor_check.h"
+#include "model/checkpoint/weight_source.h"
+#include "model/families/minillm/architecture.h"
+#include "tests/support/golden.h"
+
+namespace platen::testing {
+
+// A decoder with its weights, and what it gives for rows.
+class MiniDecoder {
+ public:
+  explicit MiniDecoder(const std::string& folder, const KernelTable& kernels = BestKernels(),
+                       Precision precision = Precision::kF32)
+      : architecture_(FamilyRegistry::BuiltIn().Read(folder)),
+        checkpoint_(Checkpoint::Open(folder)),
+        note_(architecture_->Settle(checkpoint_)),
+        check_(CheckTensors(architecture_->Modules(), checkpoint_, folder)),
+        parts_(architecture_->Build(kernels, VisionAttention::kF32)),
+        pool_(architecture_->text().cache, KvTypeOf(precision), kBlockTokens, 64 << 20),
+        workspace_(parts_.text->MakeWorkspace()) {
+    ThrowFirst(check_.missing);
+    ThrowFirst(check_.mismatched);
+    CheckpointSource source(precision);
+    LoadModules(parts_.modules, checkpoint_, source);
+  }
+
+  static constexpr int kBlockTokens = 16;
+
+  const TextSizes& sizes() const { return architecture_->text(); }
+  const std::string& note() const { return note_; }
+  const TensorCheck& check() const { return check_; }
+  const ModelParts& parts() const { return parts_; }
+  KvPool& pool() { return pool_; }
+
+  // Hidden vectors [ids, D] of tokens at cache indices from `first` on, as one batch. The cache
+  // holds what earlier calls left below `first`. Rope positions are `positions`, or the indices.
+  Mat Hidden(const std::vector<TokenId>& ids, int64_t first, const Observer& observer = {},
+             const std::vector<int32_t>& positions = {}) {
+    const auto rows = static_cast<int64_t>(ids.size());
+    pool_.Take(pool_.BlocksFor(first + rows), blocks_);
+    RowBatch batch;
+    batch.AddSlice(blocks_, first, rows);
+    for (int64_t r = 0; r < rows; ++r) {
+      const auto p =
+          positions.empty() ? static_cast<int32_t>(first + r) : positions[static_cast<size_t>(r)];
+      batch.PushPosition(p, p, p);
+    }
+    Mat x(rows, sizes().hidden_size);
+    parts_.text->Embed(ids, x.View());
+    parts_.text->Forward(batch, pool_, x.View(), *workspace_, observer);
+    return x;
+  }
+
+  Mat Logits(ConstMatView hidden) {
+    Mat logits(hidden.rows, sizes().vocab_size);
+    parts_.text->Logits(hidden, logits.View(), *workspace_);
+    return logits;
+  }
+
+  // The tokens greedy decoding gives behind a prompt, one at a time.
+  std::vector<TokenId> Greedy(const std::vector<TokenId>& prompt, size_t count) {
+    std::vector<TokenId> tokens;
+    Mat hidden = Hidden(prompt, 0);
+    for (auto length = static_cast<int64_t>(prompt.size()); tokens.size() < count; ++length) {
+      const Mat logits = Logits(hidden.View().Rows(hidden.rows() - 1, 1));
+      const auto best = std::max_element(logits.span().begin(), logits.span().end());
+      tokens.push_back(static_cast<TokenId>(best - logits.span().begin()));
+      hidden = Hidden({tokens.back()}, length);
+    }
+    return tokens;
+  }
+
+ private:
+  std::unique_ptr<Architecture> architecture_;
+  Checkpoint checkpoint_;
+  std::string note_;
+  TensorCheck check_;
+  ModelParts parts_;
+  KvPool pool_;
+  std::unique_ptr<Workspace> workspace_;
+  BlockTable blocks_;
+};
+
+}  // namespace platen::testing
