@@ -20,6 +20,10 @@ constexpr size_t kMaxTokenBytes = 4096;
 constexpr size_t kMaxAddedTokens = 10'000;
 constexpr size_t kMaxAddedTokenBytes = 256;
 
+// GPT-2's pattern, which the ByteLevel step of the reference has built in.
+constexpr const char* kByteLevelPattern =
+    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+
 // Bytes an entry decodes to. A string with a character outside the byte map stands for itself, as
 // in the reference's decoder; no text encodes to it.
 std::string DecodedBytes(const std::string& text) {
@@ -64,11 +68,20 @@ class FileReader {
     model.ExpectIfPresent("byte_fallback", false);
   }
 
-  // pre_tokenizer: Sequence [Split(Regex, Isolated), ByteLevel].
+  // pre_tokenizer: Sequence [Split(Regex, Isolated), ByteLevel], or ByteLevel with the pattern that
+  // it has built in.
   SplitPattern ReadSplit() const {
     const JsonObject pre = root_.Object("pre_tokenizer");
-    pre.Required("type");
-    pre.ExpectIfPresent("type", "Sequence");
+    if (pre.Required("type") == "ByteLevel") {
+      pre.Required("add_prefix_space");
+      pre.ExpectIfPresent("add_prefix_space", false);
+      pre.ExpectIfPresent("use_regex", true);
+      return SplitPattern(kByteLevelPattern, path_, pre.FieldName("use_regex"));
+    }
+    if (pre.Required("type") != "Sequence") {
+      pre.Fail("type", "is " + JsonExcerpt(pre.Required("type")) +
+                           "; this program knows \"Sequence\" and \"ByteLevel\"");
+    }
     const json& steps = pre.Required("pretokenizers");
     if (!steps.is_array() || steps.size() != 2) {
       pre.Fail("pretokenizers",
