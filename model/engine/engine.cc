@@ -9,6 +9,7 @@
 #include "model/engine/answer_lengths.h"
 #include "model/engine/decode_rounds.h"
 #include "model/engine/drafters/combined_drafter.h"
+#include "model/engine/drafters/head_drafter.h"
 #include "model/engine/drafters/mtp_chain.h"
 #include "model/engine/drafters/ngram_lookup.h"
 #include "model/engine/endings.h"
@@ -25,6 +26,22 @@ constexpr int64_t kDefaultKvBytes = int64_t{1} << 30;
 // Of the blocks, kept free for sequences that grow when a new one comes in.
 constexpr int64_t kKeptFree = 32;
 
+// By what the model has of its own; nullptr: it has nothing.
+std::unique_ptr<Drafter> MakeOwnDrafter(const Model& model, const EngineOptions& options,
+                                        KvPool& pool) {
+  const EngineInstruments& instruments = options.instruments;
+  if (model.draft_heads() != nullptr) {
+    return std::make_unique<HeadDrafter>(
+        model, HeadDrafterOptions{options.draft_vocabulary, instruments.full_drafts,
+                                  instruments.observer});
+  }
+  if (model.draft() == nullptr) return nullptr;
+  return std::make_unique<MtpChain>(
+      model, pool,
+      MtpChainOptions{instruments.mtp_convention, options.draft_vocabulary, instruments.full_drafts,
+                      instruments.observer, instruments.fault_point});
+}
+
 std::unique_ptr<Drafter> MakeDrafter(const Model& model, const EngineOptions& options,
                                      KvPool& pool) {
   const EngineInstruments& instruments = options.instruments;
@@ -32,15 +49,12 @@ std::unique_ptr<Drafter> MakeDrafter(const Model& model, const EngineOptions& op
   if (instruments.make_drafter) return instruments.make_drafter(model, pool);
   DrafterChoice choice = options.drafters;
   if (choice == DrafterChoice::kAuto) {
-    choice = model.draft() != nullptr ? DrafterChoice::kBoth : DrafterChoice::kNgram;
+    choice = model.drafts() ? DrafterChoice::kBoth : DrafterChoice::kNgram;
   }
   if (choice == DrafterChoice::kNone) return nullptr;
   if (choice == DrafterChoice::kNgram) return std::make_unique<NgramLookup>();
-  if (model.draft() == nullptr) return nullptr;
-  auto layer = std::make_unique<MtpChain>(
-      model, pool,
-      MtpChainOptions{instruments.mtp_convention, options.draft_vocabulary, instruments.full_drafts,
-                      instruments.observer, instruments.fault_point});
+  std::unique_ptr<Drafter> layer = MakeOwnDrafter(model, options, pool);
+  if (layer == nullptr) return nullptr;
   if (choice == DrafterChoice::kMtp) return layer;
   return std::make_unique<CombinedDrafter>(std::move(layer));
 }
@@ -58,7 +72,7 @@ std::string SpeculationOf(const Model& model, const EngineOptions& options,
   if (drafter != nullptr) return "on";
   if (options.draft_length <= 0) return "off: the draft length is 0";
   if (options.drafters == DrafterChoice::kNone) return "off: no drafter was asked for";
-  return model.draft() == nullptr ? "off: the model has no draft layer" : "off";
+  return model.drafts() ? "off" : "off: the model has no draft layer";
 }
 
 }  // namespace

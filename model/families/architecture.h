@@ -27,6 +27,7 @@ struct ModelParts {
   std::unique_ptr<TextModel> text;
   std::unique_ptr<VisionModel> vision;  // nullptr: the family, or this snapshot, reads text only
   std::unique_ptr<DraftModel> draft;    // nullptr: no draft layer
+  std::unique_ptr<DraftHeads> heads;    // nullptr: no draft heads; never beside a draft layer
 };
 
 // The architecture of one snapshot. Immutable after Settle; thread-safe.

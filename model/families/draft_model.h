@@ -1,4 +1,5 @@
-// A family's own draft layer (multi-token prediction), as the drafter that chains it sees it.
+// What a family has of its own to draft with (multi-token prediction): a layer that is chained, or
+// heads that guess from one hidden vector.
 #pragma once
 
 #include <memory>
@@ -27,6 +28,21 @@ class DraftModel {
   // embeddings, hidden [R, D]; results in `workspace`, which MakeWorkspace made.
   virtual void Forward(ConstMatView embeddings, ConstMatView hidden, const RowBatch& batch,
                        KvPool& pool, DraftWorkspace& workspace) const = 0;
+};
+
+// Heads that guess further tokens from the target's hidden vector of one row and nothing else: of
+// row i, head k guesses token i + 2 + k. They chain on each other and keep nothing.
+// Immutable once loaded. Thread-safe with different workspaces.
+class DraftHeads {
+ public:
+  virtual ~DraftHeads() = default;
+
+  virtual int count() const = 0;
+  virtual std::unique_ptr<Workspace> MakeWorkspace() const = 0;
+
+  // x [R, D]: what head k - 1 gave, or the target's hidden vectors for k = 0; becomes what head k
+  // gives, which the target's head turns into logits. A row's result does not depend on the others.
+  virtual void Apply(int k, MatView x, Workspace& workspace) const = 0;
 };
 
 }  // namespace platen

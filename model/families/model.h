@@ -32,8 +32,11 @@ class Model {
   // Every module with its loaded weights.
   const ModuleTable& modules() const { return parts_.modules; }
   const TextModel& text() const { return *parts_.text; }
-  const VisionModel* vision() const { return parts_.vision.get(); }  // nullptr: text only
-  const DraftModel* draft() const { return parts_.draft.get(); }     // nullptr: no draft layer
+  const VisionModel* vision() const { return parts_.vision.get(); }     // nullptr: text only
+  const DraftModel* draft() const { return parts_.draft.get(); }        // nullptr: no draft layer
+  const DraftHeads* draft_heads() const { return parts_.heads.get(); }  // nullptr: none
+  // Whether it has something of its own to draft with.
+  bool drafts() const { return draft() != nullptr || draft_heads() != nullptr; }
   // The file the weights are mapped from; empty: they were packed into memory.
   const std::string& packed_path() const { return loaded_.packed_path; }
   // WeightsHash of the snapshot: known from the packed file, else computed, which reads all

@@ -17,8 +17,8 @@ struct SpecialTokens {
 
 // Stop and padding ids stand in generation_config.json and, often again, in `text`, the object of
 // config.json that describes the decoder. Where both have them they must agree: which one wins
-// differs between inference programs. Throws Error(kModel) naming file and field, also where neither
-// says what stops, unless the family has a `fallback`.
+// differs between inference programs. Throws Error(kModel) naming file and field, also where
+// neither says what stops, unless the family has a `fallback`.
 SpecialTokens ReadSpecialTokens(const std::string& snapshot_dir, const JsonObject& text,
                                 int vocab_size, const SpecialTokens* fallback = nullptr);
 

@@ -35,7 +35,7 @@ struct TextSizes {
   int vocab_size = 0;
   int hidden_size = 0;
   int max_positions = 0;
-  int num_draft_layers = 0;  // 0: the family has no draft layer, or this snapshot has none
+  int num_draft_layers = 0;  // or heads; 0: the family has none, or this snapshot has none
   CacheShape cache;
   int num_target_planes =
       0;  // planes of `cache` the decoder reads; the rest belong to the draft layer

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -86,5 +87,61 @@ class MiniDecoder {
   std::unique_ptr<Workspace> workspace_;
   BlockTable blocks_;
 };
+
+// A golden decoder as the engine sees it: a prompt's text is its token ids, "6 28 24". Its
+// tokenizer is another model's and of no meaning.
+class IdPrompts final : public Architecture {
+ public:
+  explicit IdPrompts(std::unique_ptr<Architecture> of) : of_(std::move(of)) {}
+
+  const TextSizes& text() const override { return of_->text(); }
+  const VisionSizes* vision() const override { return nullptr; }
+  const SpecialTokens& tokens() const override { return of_->tokens(); }
+  std::string_view image_placeholder() const override { return {}; }
+  std::string Settle(const Checkpoint& checkpoint) override { return of_->Settle(checkpoint); }
+  ModuleTable Modules() const override { return of_->Modules(); }
+  std::vector<Error> CheckTokens(const Tokenizer&) const override { return {}; }
+  PromptInput BuildPrompt(const Tokenizer&, std::span<const PatchGrid>,
+                          const std::string& text) const override {
+    PromptInput prompt;
+    std::istringstream ids(text);
+    for (TokenId id = 0; ids >> id;) {
+      for (auto& axis : prompt.positions) {
+        axis.push_back(static_cast<int32_t>(prompt.input_ids.size()));
+      }
+      prompt.input_ids.push_back(id);
+    }
+    return prompt;
+  }
+  ModelParts Build(const KernelTable& kernels, VisionAttention attention) const override {
+    return of_->Build(kernels, attention);
+  }
+  std::vector<FactSection> Facts() const override { return of_->Facts(); }
+  std::vector<std::pair<std::string, std::string>> TokenFacts() const override { return {}; }
+  nlohmann::ordered_json ConfigJson() const override { return of_->ConfigJson(); }
+
+ private:
+  std::unique_ptr<Architecture> of_;
+};
+
+inline std::unique_ptr<Model> LoadIdModel(const std::string& folder,
+                                          Precision precision = Precision::kF32) {
+  auto snapshot = std::make_unique<Snapshot>(Snapshot{
+      .dir = folder,
+      .architecture = std::make_unique<IdPrompts>(FamilyRegistry::BuiltIn().Read(folder)),
+      .reading = {},
+      .quantization = {},
+      .tokenizer = Tokenizer::Load(SourcePath("tests/golden/snapshots/tiny-a/tokenizer.json")),
+      .checkpoint = Checkpoint::Open(folder),
+      .warnings = {}});
+  snapshot->architecture->Settle(snapshot->checkpoint);
+  return std::make_unique<Model>(std::move(snapshot), BestKernels(), precision);
+}
+
+inline std::string IdText(const std::vector<TokenId>& ids) {
+  std::string text;
+  for (const TokenId id : ids) text += std::to_string(id) + " ";
+  return text;
+}
 
 }  // namespace platen::testing

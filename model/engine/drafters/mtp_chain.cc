@@ -4,6 +4,7 @@
 #include <cassert>
 #include <utility>
 
+#include "model/engine/drafters/append_draft.h"
 #include "model/ops/parallel.h"
 #include "model/support/clock.h"
 
@@ -162,10 +163,7 @@ void MtpChain::KeepThoseThatWantMore(const DraftLimits& limits) {
   MatView chain = chain_hidden_.View();
   for (size_t i = 0; i < active_.size(); ++i) {
     Proposal& p = *active_[i].proposal;
-    if (p.fault != nullptr || static_cast<int>(p.drafts.size()) >= p.planned) continue;
-    // Nothing is decided after a stop token.
-    if (!options_.full_drafts && p.sequence->IsStop(p.drafts.back())) continue;
-    if (p.unsure = !limits.GoOn(p.probabilities); p.unsure) continue;
+    if (!WantsMore(p, limits, options_.full_drafts)) continue;
     std::copy_n(chain.Row(static_cast<int64_t>(i)), chain.cols,
                 chain.Row(static_cast<int64_t>(kept)));
     active_[kept++] = active_[i];
@@ -252,30 +250,8 @@ void MtpChain::AppendDrafts() {
   while (samplers_.size() < active_.size()) samplers_.emplace_back(model_.kernels());
   ParallelFor(count, [&](int64_t i) {
     const auto place = static_cast<size_t>(i);
-    Choose(*active_[place].proposal, logits.Rows(i, 1), samplers_[place]);
+    AppendDraft(logits.Rows(i, 1), samplers_[place], *active_[place].proposal);
   });
-}
-
-// As the target would choose, with the same noise: so a draft is right wherever the two agree.
-// Where drafts are judged by their chances they are drawn with noise of their own.
-void MtpChain::Choose(Proposal& p, MatView logits, TokenSampler& sampler) {
-  const Sequence& s = *p.sequence;
-  const SamplingOptions& sampling = s.request.sampling;
-  TokenContext context = s.NextToken();
-  context.drafts = p.drafts;
-  context.place += static_cast<int64_t>(p.drafts.size());
-  SampledToken draft = {-1, 0};
-  if (sampler.Begin(sampling, context, logits)) {
-    const bool judged = !sampling.lossless() && sampling.acceptance == AcceptanceRule::kRejection;
-    draft = sampler.Chosen(judged ? Noise::kDraft : Noise::kPlain);
-    if (judged) sampler.Distribution(p.distributions.emplace_back());
-  }
-  if (draft.index < 0) {
-    p.fault = "the draft layer's logits are not finite";
-    return;
-  }
-  p.drafts.push_back(draft.index);
-  p.probabilities.push_back(draft.probability);
 }
 
 void MtpChain::Commit(const Sequence& s, ConstMatView hidden) {

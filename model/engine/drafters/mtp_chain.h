@@ -83,7 +83,6 @@ class MtpChain final : public Drafter {
   void Extend();
   void Chain();
   void AppendDrafts();
-  void Choose(Proposal& p, MatView logits, TokenSampler& sampler);
   void KeepThoseThatWantMore(const DraftLimits& limits);
 
   const Model& model_;

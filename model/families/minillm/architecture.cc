@@ -7,6 +7,7 @@
 #include "model/families/minillm/decoder.h"
 #include "model/families/minillm/modules.h"
 #include "model/families/minillm/mtp.h"
+#include "model/families/minillm/residual_heads.h"
 #include "model/support/json_fields.h"
 
 namespace platen::minillm {
@@ -20,7 +21,7 @@ TextSizes TextSizesOf(const Config& c) {
   sizes.vocab_size = c.vocab_size;
   sizes.hidden_size = c.hidden_size;
   sizes.max_positions = c.max_positions;
-  sizes.num_draft_layers = c.mtp_layers;
+  sizes.num_draft_layers = c.mtp_layers + c.residual_heads;
   sizes.cache.planes.assign(static_cast<size_t>(c.num_layers + c.mtp_layers),
                             LatentShapeOf(c).plane());
   sizes.num_target_planes = c.num_layers;
@@ -136,6 +137,7 @@ ModelParts MiniLlm::Build(const KernelTable& kernels, VisionAttention) const {
   ModelParts parts;
   parts.text = std::make_unique<Decoder>(config_, w, kernels);
   if (w.mtp) parts.draft = std::make_unique<MtpLayer>(config_, w, kernels);
+  if (!w.heads.empty()) parts.heads = std::make_unique<ResidualHeads>(config_, w, kernels);
   parts.modules = std::move(modules.table);
   return parts;
 }

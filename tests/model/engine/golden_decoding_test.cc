@@ -1,7 +1,7 @@
 // Drafting, verification and stopping against runs of the reference implementation.
 #include <gtest/gtest.h>
 
-#include "tests/support/golden.h"
+#include "tests/support/golden_rounds.h"
 
 namespace platen::testing {
 namespace {
@@ -59,47 +59,6 @@ INSTANTIATE_TEST_SUITE_P(
                        ::testing::Values("exif6", "tall30x400", "text_only", "two_images"),
                        ::testing::Values("default", "chain_pre", "mask_position0", "image_vision",
                                          "rope_shift", "vllm_like")));
-
-// Rounds are compared one by one.
-void ExpectRoundsEqual(const std::vector<Round>& rounds, const nlohmann::json& expected) {
-  ASSERT_EQ(rounds.size(), expected.size());
-  for (size_t i = 0; i < rounds.size(); ++i) {
-    SCOPED_TRACE("round " + std::to_string(i));
-    EXPECT_EQ(rounds[i].cache_len_before, expected[i]["target_len_before"].get<int64_t>());
-    EXPECT_EQ(rounds[i].rope_position, expected[i]["rope_pos_of_t_n"].get<int64_t>());
-    EXPECT_EQ(rounds[i].anchor, expected[i]["t_n"].get<TokenId>());
-    EXPECT_EQ(rounds[i].drafts, Ids(expected[i]["drafts"]));
-    EXPECT_EQ(rounds[i].target_argmax, Ids(expected[i]["target_argmax"]));
-    EXPECT_EQ(rounds[i].accepted, expected[i]["accepted"].get<int>());
-    EXPECT_EQ(rounds[i].emitted, Ids(expected[i]["emitted"]));
-  }
-}
-
-struct Decoded {
-  std::vector<TokenId> decided, emitted;  // with and without the stop token
-};
-
-void CutTo(size_t count, std::vector<TokenId>& tokens) {
-  const size_t kept = std::min(tokens.size(), count);
-  tokens.erase(tokens.begin() + static_cast<ptrdiff_t>(kept), tokens.end());
-}
-
-// The reference drafts to the full length up to the last token; we need room in the cache for that,
-// so the limit lies further off and the last round is cut to the tokens the golden keeps.
-Decoded DecodeWithFullDrafts(Engine& engine, Request request, size_t count,
-                             std::vector<Round>& rounds) {
-  Sequence* sequence = Start(engine, std::move(request));
-  std::vector<std::unique_ptr<Sequence>> finished;
-  while (finished.empty() && static_cast<size_t>(sequence->num_decided()) < count) {
-    finished = engine.Step();
-  }
-  Decoded decoded = {Decided(*sequence), sequence->result.tokens};
-  const size_t beyond = decoded.decided.size() - std::min(decoded.decided.size(), count);
-  CutTo(rounds.back().emitted.size() - beyond, rounds.back().emitted);
-  CutTo(count, decoded.decided);
-  CutTo(count, decoded.emitted);
-  return decoded;
-}
 
 TEST(GoldenSpeculation, RunsAreEqualRoundByRound) {
   int runs = 0;

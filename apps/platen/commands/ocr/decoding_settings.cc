@@ -8,7 +8,7 @@ namespace platen {
 std::vector<TokenId> DraftVocabularyFrom(const Settings& settings, const Model& model) {
   const std::string& path = settings.Text("draft-vocabulary");
   if (path.empty()) return {};
-  if (model.draft() == nullptr) {
+  if (!model.drafts()) {
     throw Error(ErrorKind::kUsage, {.file = {}, .field = "--draft-vocabulary"},
                 "this model has no draft layer; leave it out");
   }
@@ -36,7 +36,7 @@ EngineOptions EngineOptionsFrom(const Settings& settings, const Model& model,
   EngineOptions options;
   options.draft_length = static_cast<int>(settings.Integer("draft-length"));
   options.drafters = DraftersFrom(settings);
-  if (settings.Text("drafters").starts_with("mtp") && model.draft() == nullptr) {
+  if (settings.Text("drafters").starts_with("mtp") && !model.drafts()) {
     throw Error(ErrorKind::kUsage, {.file = {}, .field = "--drafters"},
                 "this model has no draft layer; give ngram or none, or leave it out");
   }

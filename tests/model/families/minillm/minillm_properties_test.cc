@@ -83,6 +83,30 @@ std::unique_ptr<Snapshot> LoadPlain() {
   return std::make_unique<Snapshot>(LoadSnapshot(RandomSnapshot(config, 22)));
 }
 
+// Experts in every layer, softmax, three residual heads.
+std::unique_ptr<Snapshot> LoadHeads() {
+  const nlohmann::json config = {{"model_type", "minillm"},
+                                 {"vocab_size", 912},
+                                 {"hidden_size", 48},
+                                 {"num_hidden_layers", 2},
+                                 {"num_attention_heads", 3},
+                                 {"max_position_embeddings", 512},
+                                 {"q_lora_rank", 24},
+                                 {"kv_lora_rank", 20},
+                                 {"qk_nope_head_dim", 12},
+                                 {"qk_rope_head_dim", 8},
+                                 {"v_head_dim", 10},
+                                 {"use_moe", true},
+                                 {"n_routed_experts", 4},
+                                 {"n_shared_experts", 1},
+                                 {"moe_intermediate_size", 20},
+                                 {"intermediate_size", 56},
+                                 {"mtp_intermediate_size", 40},
+                                 {"num_nextn_predict_layers", 3},
+                                 {"eos_token_id", {873, 880}}};
+  return std::make_unique<Snapshot>(LoadSnapshot(RandomSnapshot(config, 23)));
+}
+
 std::vector<Request> Requests(const Model&) {
   std::vector<Request> requests;
   for (const char* text : {"A", "Once upon a time there was a printer", "12 + 13 =",
@@ -99,6 +123,8 @@ INSTANTIATE_TEST_SUITE_P(
                       FamilyCase{"chat", Precision::kInt8, LoadChat, Requests},
                       FamilyCase{"deepseek", Precision::kF32, LoadDeepSeek, Requests},
                       FamilyCase{"deepseek", Precision::kInt8, LoadDeepSeek, Requests},
+                      FamilyCase{"heads", Precision::kF32, LoadHeads, Requests},
+                      FamilyCase{"heads", Precision::kInt8, LoadHeads, Requests},
                       FamilyCase{"plain", Precision::kF32, LoadPlain, Requests},
                       FamilyCase{"plain", Precision::kInt8, LoadPlain, Requests}),
     FamilyCaseName);
