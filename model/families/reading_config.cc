@@ -215,7 +215,9 @@ ReadingConfig ReadReadingConfig(const std::string& path, std::string_view image_
   const nlohmann::json json = ReadJsonFile(path, kMaxFileBytes);
   const JsonObject root(json, path);
   root.RefuseUnknownKeys({"granularity", "line_height", "x_height", "baseline", "max_width",
-                          "prompts", "scripts", "tasks", "kinds", "int8"});
+                          "prompts", "scripts", "tasks", "kinds", "int8",
+                          // Of a family: it reads and checks it itself.
+                          "attention_index"});
   out.present = true;
   out.states_granularity = root.Has("granularity");
   if (out.states_granularity) out.granularity = ReadGranularity(root);

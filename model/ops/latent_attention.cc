@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstring>
 
 #include "model/ops/parallel.h"
 #include "model/support/ceil_div.h"
@@ -40,14 +41,13 @@ void LatentAttention::Store(int plane, KvPool& pool, const LatentWorkspace& ws) 
 // Few rows are split by heads too, so that every thread has something to do; each part then reads
 // the latents once more.
 void LatentAttention::PlanTasks(int plane, const RowBatch& batch, const KvPool& pool,
-                                LatentWorkspace& ws) const {
+                                const KeptKeys* kept, LatentWorkspace& ws) const {
   ws.pages.clear();
   ws.tasks.clear();
   const auto slices = static_cast<int64_t>(batch.slices.size());
   const int64_t parts = CeilDiv(int64_t{ParallelThreads()}, std::max<int64_t>(1, slices));
-  const int heads =
-      std::min<int>(static_cast<int>(CeilDiv(int64_t{shape_.heads}, parts)), kQueriesPerTask);
-  const int64_t rows_per_task = std::max(1, kQueriesPerTask / heads);
+  const auto heads =
+      static_cast<int>(std::min<int64_t>(CeilDiv(int64_t{shape_.heads}, parts), kQueriesPerTask));
   for (int64_t s = 0; s < slices; ++s) {
     const RowSlice& slice = batch.slices[static_cast<size_t>(s)];
     const auto first_page = static_cast<int64_t>(ws.pages.size());
@@ -55,48 +55,97 @@ void LatentAttention::PlanTasks(int plane, const RowBatch& batch, const KvPool& 
     for (int64_t b = 0; b < blocks; ++b) {
       ws.pages.push_back(pool.Keys((*slice.blocks)[static_cast<size_t>(b)], plane, /*head=*/0));
     }
-    for (int64_t row = 0; row < slice.num_rows; row += rows_per_task) {
-      for (int head = 0; head < shape_.heads; head += heads) {
-        ws.tasks.push_back({s, row, std::min(rows_per_task, slice.num_rows - row), head,
-                            std::min(heads, shape_.heads - head), first_page});
-      }
+    PlanRows(s, first_page, heads, batch, kept, ws);
+  }
+}
+
+// A row that does not see all has a task of its own.
+void LatentAttention::PlanRows(int64_t s, int64_t first_page, int heads, const RowBatch& batch,
+                               const KeptKeys* kept, LatentWorkspace& ws) const {
+  const RowSlice& slice = batch.slices[static_cast<size_t>(s)];
+  const auto sees_all = [&](int64_t row) {
+    return kept == nullptr || kept->of_row[static_cast<size_t>(slice.first_row + row)].empty();
+  };
+  const int64_t most_rows = std::max(1, kQueriesPerTask / heads);
+  for (int64_t row = 0; row < slice.num_rows;) {
+    int64_t rows = 1;
+    while (sees_all(row) && rows < most_rows && row + rows < slice.num_rows &&
+           sees_all(row + rows)) {
+      ++rows;
     }
+    for (int head = 0; head < shape_.heads; head += heads) {
+      ws.tasks.push_back({s, row, rows, head, std::min(heads, shape_.heads - head), first_page});
+    }
+    row += rows;
   }
 }
 
 void LatentAttention::Attend(int plane, const RowBatch& batch, const KvPool& pool,
-                             LatentWorkspace& ws) const {
-  PlanTasks(plane, batch, pool, ws);
+                             LatentWorkspace& ws, const KeptKeys* kept) const {
+  PlanTasks(plane, batch, pool, kept, ws);
   ParallelFor(static_cast<int64_t>(ws.tasks.size()), [&](int64_t index) {
-    RunTask(ws.tasks[static_cast<size_t>(index)], batch, pool, ws);
+    RunTask(ws.tasks[static_cast<size_t>(index)], batch, pool, kept, ws);
   });
 }
 
+// Copies the kept keys of a sequence to pages of their own; zeros behind the last one.
+void LatentAttention::GatherKeys(const LatentWorkspace::Task& task,
+                                 const std::vector<int32_t>& kept, const KvPool& pool,
+                                 const LatentWorkspace& ws, std::vector<std::byte>& memory,
+                                 std::vector<const void*>& pages) const {
+  const auto tokens = static_cast<size_t>(pool.block_tokens());
+  const bool wide = pool.type() == KvType::kF32;
+  // What is copied at a time: one value in f32, a pair in bf16; a row of a page holds one of each.
+  constexpr size_t kUnit = 4;
+  const size_t rows = static_cast<size_t>(shape_.key_width) / (wide ? 1 : 2);
+  const size_t page_bytes = rows * tokens * kUnit;
+  memory.assign((kept.size() + tokens - 1) / tokens * page_bytes, std::byte{0});
+  for (size_t i = 0; i < kept.size(); ++i) {
+    const auto key = static_cast<size_t>(kept[i]);
+    const auto* from = static_cast<const std::byte*>(
+                           ws.pages[static_cast<size_t>(task.first_page) + key / tokens]) +
+                       key % tokens * kUnit;
+    std::byte* to = memory.data() + i / tokens * page_bytes + i % tokens * kUnit;
+    for (size_t row = 0; row < rows; ++row) {
+      std::memcpy(to + row * tokens * kUnit, from + row * tokens * kUnit, kUnit);
+    }
+  }
+  for (size_t at = 0; at < memory.size(); at += page_bytes) pages.push_back(memory.data() + at);
+}
+
 void LatentAttention::RunTask(const LatentWorkspace::Task& task, const RowBatch& batch,
-                              const KvPool& pool, LatentWorkspace& ws) const {
+                              const KvPool& pool, const KeptKeys* kept, LatentWorkspace& ws) const {
   const RowSlice& slice = batch.slices[static_cast<size_t>(task.slice)];
   const float* q[kQueriesPerTask];
   float* out[kQueriesPerTask];
   int32_t context[kQueriesPerTask];
   int queries = 0;
+  const auto first = static_cast<size_t>(slice.first_row + task.first_row);
+  const std::vector<int32_t>* list =
+      kept == nullptr || kept->of_row[first].empty() ? nullptr : &kept->of_row[first];
   for (int64_t j = task.first_row; j < task.first_row + task.num_rows; ++j) {
     const int64_t row = slice.first_row + j;
     for (int head = task.first_head; head < task.first_head + task.num_heads; ++head, ++queries) {
       q[queries] = ws.queries.View().Row(row) + int64_t{head} * shape_.key_width;
       out[queries] = ws.out.View().Row(row) + int64_t{head} * shape_.value_width;
-      context[queries] = static_cast<int32_t>(slice.first_index + j + 1);
+      context[queries] = static_cast<int32_t>(list == nullptr ? slice.first_index + j + 1
+                                                              : static_cast<int64_t>(list->size()));
     }
   }
-  kernels_.attention_latent({.type = pool.type(),
-                             .pages = ws.pages.data() + task.first_page,
-                             .page_tokens = pool.block_tokens(),
-                             .key_width = shape_.key_width,
-                             .value_width = shape_.value_width,
-                             .rows = queries,
-                             .q = q,
-                             .scale = shape_.scale,
-                             .context = context,
-                             .out = out});
+  std::vector<std::byte> memory;
+  std::vector<const void*> gathered;
+  if (list != nullptr) GatherKeys(task, *list, pool, ws, memory, gathered);
+  kernels_.attention_latent(
+      {.type = pool.type(),
+       .pages = list == nullptr ? ws.pages.data() + task.first_page : gathered.data(),
+       .page_tokens = pool.block_tokens(),
+       .key_width = shape_.key_width,
+       .value_width = shape_.value_width,
+       .rows = queries,
+       .q = q,
+       .scale = shape_.scale,
+       .context = context,
+       .out = out});
 }
 
 }  // namespace platen

@@ -18,6 +18,12 @@
 
 namespace platen {
 
+// Which latents each row of a batch sees: those listed, ascending, at most its own cache index; or
+// all up to it, where the list is empty.
+struct KeptKeys {
+  std::vector<std::vector<int32_t>> of_row;  // [R]
+};
+
 struct LatentShape {
   int heads = 0;
   int key_width = 0;    // even, at most kMaxLatentWidth
@@ -59,13 +65,21 @@ class LatentAttention {
   void Begin(const RowBatch& batch, const KvPool& pool, LatentWorkspace& ws) const;
   // Writes the latents of all rows to `plane` of the cache.
   void Store(int plane, KvPool& pool, const LatentWorkspace& ws) const;
-  // out[row][head] = softmax(scale q k^T) v over the latents 0 .. cache index of the row.
-  void Attend(int plane, const RowBatch& batch, const KvPool& pool, LatentWorkspace& ws) const;
+  // out[row][head] = softmax(scale q k^T) v over the latents 0 .. cache index of the row, or over
+  // those that `kept` lists. What a row sees is copied together where it is not all.
+  void Attend(int plane, const RowBatch& batch, const KvPool& pool, LatentWorkspace& ws,
+              const KeptKeys* kept = nullptr) const;
 
  private:
-  void PlanTasks(int plane, const RowBatch& batch, const KvPool& pool, LatentWorkspace& ws) const;
+  void PlanTasks(int plane, const RowBatch& batch, const KvPool& pool, const KeptKeys* kept,
+                 LatentWorkspace& ws) const;
+  void PlanRows(int64_t slice, int64_t first_page, int heads, const RowBatch& batch,
+                const KeptKeys* kept, LatentWorkspace& ws) const;
   void RunTask(const LatentWorkspace::Task& task, const RowBatch& batch, const KvPool& pool,
-               LatentWorkspace& ws) const;
+               const KeptKeys* kept, LatentWorkspace& ws) const;
+  void GatherKeys(const LatentWorkspace::Task& task, const std::vector<int32_t>& kept,
+                  const KvPool& pool, const LatentWorkspace& ws, std::vector<std::byte>& memory,
+                  std::vector<const void*>& pages) const;
 
   LatentShape shape_;
   const KernelTable& kernels_;

@@ -9,6 +9,7 @@
 #include "model/checkpoint/tensor_check.h"
 #include "model/checkpoint/weight_source.h"
 #include "model/families/minillm/architecture.h"
+#include "model/families/minillm/decoder.h"
 #include "tests/support/golden.h"
 
 namespace platen::testing {
@@ -38,6 +39,9 @@ class MiniDecoder {
   const TensorCheck& check() const { return check_; }
   const ModelParts& parts() const { return parts_; }
   KvPool& pool() { return pool_; }
+  minillm::DecoderWorkspace& workspace() {
+    return static_cast<minillm::DecoderWorkspace&>(*workspace_);
+  }
 
   // Hidden vectors [ids, D] of tokens at cache indices from `first` on, as one batch. The cache
   // holds what earlier calls left below `first`. Rope positions are `positions`, or the indices.

@@ -22,9 +22,7 @@ TextSizes TextSizesOf(const Config& c) {
   sizes.hidden_size = c.hidden_size;
   sizes.max_positions = c.max_positions;
   sizes.num_draft_layers = c.mtp_layers + c.residual_heads;
-  sizes.cache.planes.assign(static_cast<size_t>(c.num_layers + c.mtp_layers),
-                            LatentShapeOf(c).plane());
-  sizes.num_target_planes = c.num_layers;
+  sizes.cache = CacheShapeOf(c, &sizes.num_target_planes);
   sizes.attention = {c.num_layers, c.num_heads, c.latent_width(), c.kv_rank};
   return sizes;
 }
@@ -77,6 +75,10 @@ std::string MiniLlm::SettleDrafts(const Checkpoint& checkpoint) {
     note =
         "config.json tells of a draft layer, but the checkpoint has none; nothing is drafted "
         "by the model";
+  }
+  if (config_.mtp_layers > 0 && config_.index.kind != IndexConfig::Kind::kNone) {
+    config_.mtp_layers = 0;
+    note = "a draft layer with an index is not computed; nothing is drafted by the model";
   }
   config_.mtp_has_experts = !absent(layer + "mlp.gate.weight");
   return note;

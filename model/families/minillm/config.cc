@@ -18,6 +18,7 @@ constexpr int kMaxHeads = 1024;
 constexpr int kMaxVocab = 1 << 20;
 constexpr int kMaxPositions = 1 << 24;
 constexpr int kMaxExperts = 1024;
+constexpr size_t kMaxConfigBytes = 1 << 20;
 constexpr int kMaxResidualHeads = 16;
 constexpr double kMinEpsilon = 1e-12, kMaxEpsilon = 0.1;
 
@@ -193,6 +194,40 @@ void ReadRouter(const JsonObject& model, Config& c) {
   c.first_expert_layer = f.Int("first_k_dense_replace", 0, kMaxLayers, 0);
 }
 
+// What platen.json says of MiniLLM's index.
+bool IndexIsOn(const std::string& snapshot_dir) {
+  constexpr const char* kKey = "attention_index";
+  const std::string path = SnapshotFile(snapshot_dir, "platen.json");
+  if (!FileExists(path)) return false;
+  const nlohmann::json json = ReadJsonFile(path, kMaxConfigBytes);
+  const JsonObject root(json, path);
+  if (!root.Has(kKey)) return false;
+  const std::string mode = root.String(kKey, 64);
+  if (mode != "off" && mode != "causal_topk") root.Fail(kKey, "must be off or causal_topk");
+  return mode == "causal_topk";
+}
+
+void ReadIndex(const std::string& snapshot_dir, const JsonObject& model, Config& c) {
+  using Kind = IndexConfig::Kind;
+  if (c.form == Form::kDeepSeekV3) return;
+  const Fields f(model);
+  const bool mini = c.form == Form::kMiniLlm;
+  IndexConfig& index = c.index;
+  index.heads =
+      mini ? f.Int("index_n_heads", 0, kMaxHeads, 0) : model.Int("index_n_heads", 1, kMaxHeads);
+  index.width = mini ? f.Int("index_head_dim", 2, kMaxHeadDim, 32)
+                     : model.Int("index_head_dim", 2, kMaxHeadDim);
+  index.kept =
+      mini ? f.Int("index_topk", 0, kMaxPositions, 0) : model.Int("index_topk", 1, kMaxPositions);
+  c.has_index_tensors = index.heads > 0 && index.kept > 0;
+  if (!c.has_index_tensors || (mini && !IndexIsOn(snapshot_dir))) return;
+  index.kind = mini ? Kind::kMean : Kind::kLightning;
+  if (index.width % 2 != 0) model.Fail("index_head_dim", "must be even");
+  if (mini) return;
+  if (index.width < c.rope_width) model.Fail("index_head_dim", "is less than qk_rope_head_dim");
+  if (c.q_rank == 0) model.Fail("q_lora_rank", "is needed: the index reads the query bottleneck");
+}
+
 void ReadDrafts(const JsonObject& model, Config& c) {
   const Fields f(model);
   constexpr const char* kLayers = "num_nextn_predict_layers";
@@ -220,6 +255,7 @@ Config ReadTextConfig(const std::string& snapshot_dir, const JsonObject& model, 
   ReadActivation(model, c);
   ReadScales(model, c);
   ReadAttention(model, c);
+  ReadIndex(snapshot_dir, model, c);
   ReadRouter(model, c);
   ReadDrafts(model, c);
   const SpecialTokens minillm = {.stop = {2}, .pad = 0};

@@ -43,6 +43,20 @@ struct RouterConfig {
   double scale = 1;              // of the weights
 };
 
+// Which keys a row attends to: all, or the best of an index.
+struct IndexConfig {
+  enum class Kind {
+    kNone,
+    kMean,       // MiniLLM's: the mean over heads of q k, keys of every head
+    kLightning,  // DeepSeek-V3.2's: a weighted sum over heads of relu(q k), one key
+  };
+  Kind kind = Kind::kNone;
+  int heads = 0;
+  int width = 0;  // of a head, even
+  int kept = 0;   // keys a row keeps; a row with no more sees all
+  int key_heads() const { return kind == Kind::kMean ? heads : 1; }
+};
+
 struct Config {
   Form form = Form::kMiniLlm;
   int vocab_size = 0;
@@ -67,6 +81,9 @@ struct Config {
   int value_width = 0;  // Dv, of a head
   RotaryConfig rotary;
 
+  IndexConfig index;
+  bool has_index_tensors = false;  // of kMean: in the checkpoint, whether they are used or not
+
   RouterConfig router;
   int expert_size = 0;     // Im, inner width of an expert
   int shared_experts = 0;  // computed as one of so many times the width
@@ -89,6 +106,9 @@ struct Config {
 // `model` is config.json's root or the object in it that describes the decoder. Throws
 // Error(kModel) naming file and field for anything missing, of the wrong type, out of range,
 // contradictory or not computed. Source: MiniLLM's MiniLLMConfig, transformers' DeepseekV3Config.
+//
+// MiniLLM's index is off unless platen.json says "attention_index": "causal_topk": it was never
+// trained, and MiniLLM's own code applies it in a way that depends on how its rows are called.
 Config ReadTextConfig(const std::string& snapshot_dir, const JsonObject& model, Form form);
 
 }  // namespace platen::minillm

@@ -17,6 +17,20 @@ double Tanh(double x) { return 2 * FixedSigmoid(2 * x) - 1; }
 
 std::string Named(const char* what, int layer) { return what + std::to_string(layer); }
 
+// For the observer: the kept keys of each row, -1 behind them and where a row sees all.
+Mat AsRows(const KeptKeys& kept) {
+  size_t most = 1;
+  for (const std::vector<int32_t>& row : kept.of_row) most = std::max(most, row.size());
+  Mat rows(static_cast<int64_t>(kept.of_row.size()), static_cast<int64_t>(most));
+  for (int64_t r = 0; r < rows.rows(); ++r) {
+    const std::vector<int32_t>& row = kept.of_row[static_cast<size_t>(r)];
+    std::fill_n(rows.View().Row(r), most, -1.0F);
+    std::transform(row.begin(), row.end(), rows.View().Row(r),
+                   [](int32_t key) { return static_cast<float>(key); });
+  }
+  return rows;
+}
+
 }  // namespace
 
 LatentShape LatentShapeOf(const Config& c) {
@@ -27,12 +41,25 @@ LatentShape LatentShapeOf(const Config& c) {
           .scale = static_cast<float>(scale)};
 }
 
+CacheShape CacheShapeOf(const Config& c, int* target) {
+  CacheShape shape;
+  const auto layers = static_cast<size_t>(c.num_layers);
+  shape.planes.assign(layers, LatentShapeOf(c).plane());
+  if (c.index.kind != IndexConfig::Kind::kNone) {
+    shape.planes.insert(shape.planes.end(), layers, Indexer::PlaneOf(c.index));
+  }
+  *target = static_cast<int>(shape.planes.size());
+  if (c.mtp_layers > 0) shape.planes.push_back(LatentShapeOf(c).plane());
+  return shape;
+}
+
 LayerOp::LayerOp(const Config& config, const Weights& weights, const KernelTable& kernels)
     : config_(config),
       kernels_(kernels),
       rotary_(config, weights.cosines, weights.sines),
       attention_(LatentShapeOf(config), kernels),
-      experts_(config, kernels) {}
+      experts_(config, kernels),
+      indexer_(config, kernels) {}
 
 void LayerOp::Begin(const RowBatch& batch, const KvPool& pool, DecoderWorkspace& ws) const {
   const int64_t rows = batch.num_rows();
@@ -80,8 +107,27 @@ void LayerOp::MakeQueries(const AttentionWeights& w, DecoderWorkspace& ws) const
   }
 }
 
-void LayerOp::Attend(const AttentionWeights& w, int layer, const RowBatch& batch, KvPool& pool,
-                     MatView out, DecoderWorkspace& ws, const Observer& observer) const {
+const KeptKeys* LayerOp::Choose(const LayerWeights& w, int layer, const RowBatch& batch,
+                                KvPool& pool, DecoderWorkspace& ws,
+                                const Observer& observer) const {
+  if (!w.index) return nullptr;
+  MatView q_latent = ws.q_latent.Shaped(batch.num_rows(), config_.q_rank);
+  if (config_.q_rank > 0) {
+    RmsNormRows(kernels_, ws.input.View().Columns(0, config_.q_rank), w.attention.q_norm,
+                config_.latent_eps, q_latent);
+  }
+  indexer_.Choose(
+      *w.index,
+      {ws.normed.View(), q_latent, ws.cos.View(), ws.sin.View(), config_.num_layers + layer}, batch,
+      ws.attention.cache_rows, pool, ws.index, ws.linear);
+  if (observer) observer(Named("indexer", layer) + ".kept", AsRows(ws.index.kept).View());
+  return &ws.index.kept;
+}
+
+void LayerOp::Attend(const LayerWeights& layer_weights, int layer, const RowBatch& batch,
+                     KvPool& pool, MatView out, DecoderWorkspace& ws,
+                     const Observer& observer) const {
+  const AttentionWeights& w = layer_weights.attention;
   const int64_t rows = batch.num_rows();
   const int64_t heads = config_.num_heads, values = config_.value_width;
   const int64_t queries = heads * config_.query_width();
@@ -97,7 +143,8 @@ void LayerOp::Attend(const AttentionWeights& w, int layer, const RowBatch& batch
     for (int64_t r = 0; r < rows; ++r) std::copy_n(input.Row(r), queries, q.Row(r));
   }
   MakeQueries(w, ws);
-  attention_.Attend(layer, batch, pool, ws.attention);
+  const KeptKeys* kept = Choose(layer_weights, layer, batch, pool, ws, observer);
+  attention_.Attend(layer, batch, pool, ws.attention, kept);
   MatView expanded = ws.expanded.Shaped(rows, heads * values);
   const MatView attended = ws.attention.out.View();
   for (int64_t h = 0; h < heads; ++h) {
@@ -127,7 +174,7 @@ void LayerOp::Run(const LayerWeights& w, int layer, const RowBatch& batch, KvPoo
   MatView normed = ws.normed.Shaped(rows, config_.hidden_size);
   MatView branch = ws.branch.Shaped(rows, config_.hidden_size);
   RmsNormRows(kernels_, x, w.input_norm, config_.norm_eps, normed);
-  Attend(w.attention, layer, batch, pool, branch, ws, observer);
+  Attend(w, layer, batch, pool, branch, ws, observer);
   if (observer) observer(Named("attn", layer), branch);
   Add(branch, layer, x);
 

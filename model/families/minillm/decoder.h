@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "model/families/minillm/indexer.h"
 #include "model/families/minillm/mlp.h"
 #include "model/families/minillm/modules.h"
 #include "model/families/minillm/rotary_tables.h"
@@ -27,6 +28,7 @@ struct DecoderWorkspace : Workspace {
   Mat expanded;  // [R, H Dv]
   Mat branch;    // [R, D]
   LatentWorkspace attention;
+  IndexWorkspace index;
   MlpWorkspace mlp;
 };
 
@@ -43,10 +45,13 @@ class LayerOp {
            DecoderWorkspace& ws, const Observer& observer) const;
 
  private:
-  void Attend(const AttentionWeights& w, int layer, const RowBatch& batch, KvPool& pool,
+  void Attend(const LayerWeights& layer_weights, int layer, const RowBatch& batch, KvPool& pool,
               MatView out, DecoderWorkspace& ws, const Observer& observer) const;
   void StoreLatents(const AttentionWeights& w, int layer, MatView latents, KvPool& pool,
                     DecoderWorkspace& ws, const Observer& observer) const;
+  // Which keys the rows keep; nullptr: all.
+  const KeptKeys* Choose(const LayerWeights& w, int layer, const RowBatch& batch, KvPool& pool,
+                         DecoderWorkspace& ws, const Observer& observer) const;
   void MakeQueries(const AttentionWeights& w, DecoderWorkspace& ws) const;
   void Add(MatView branch, int layer, MatView x) const;
 
@@ -55,6 +60,7 @@ class LayerOp {
   const RotaryTables rotary_;
   const LatentAttention attention_;
   const Experts experts_;
+  const Indexer indexer_;
 };
 
 class Decoder final : public TextModel {
@@ -77,5 +83,9 @@ class Decoder final : public TextModel {
 
 // How the latents of a model of this config are attended.
 LatentShape LatentShapeOf(const Config& config);
+
+// The planes of the cache: latents of every layer, keys of its index if it has one, latents of the
+// draft layer. `target`: how many of them the decoder reads.
+CacheShape CacheShapeOf(const Config& config, int* target);
 
 }  // namespace platen::minillm

@@ -20,7 +20,10 @@ class LayerScope {
  public:
   LayerScope(const Config& config, ModuleTable& table, std::string prefix,
              const std::string& section, RowsOf rows_of)
-      : c_(config), prefix_(std::move(prefix)), scope_(table, prefix_, section, rows_of) {}
+      : c_(config),
+        table_(table),
+        prefix_(std::move(prefix)),
+        scope_(table, prefix_, section, rows_of) {}
 
   void AddVector(std::vector<float>& member, const std::string& name, int64_t size) {
     scope_.AddVector(member, name, size);
@@ -32,6 +35,7 @@ class LayerScope {
   void AddLayer(LayerWeights& w, bool experts) {
     AddVector(w.input_norm, "input_layernorm.weight", c_.hidden_size);
     AddAttention(w.attention);
+    AddIndex(w.index);
     AddVector(w.post_attention_norm, "post_attention_layernorm.weight", c_.hidden_size);
     if (experts) {
       AddExperts(w.experts.emplace());
@@ -104,6 +108,27 @@ class LayerScope {
     }
   }
 
+  void AddIndex(std::optional<IndexWeights>& weights) {
+    using Kind = IndexConfig::Kind;
+    const int64_t width = c_.index.width, heads = c_.index.heads, hidden = c_.hidden_size;
+    if (c_.index.kind == Kind::kLightning) {
+      IndexWeights& w = weights.emplace();
+      AddLinear(w.queries, "self_attn.indexer.wq_b", heads * width, c_.q_rank);
+      AddLinear(w.keys, "self_attn.indexer.wk", width, hidden);
+      AddVector(w.key_norm, "self_attn.indexer.k_norm.weight", width);
+      AddVector(w.key_norm_bias, "self_attn.indexer.k_norm.bias", width);
+      AddLinear(w.head_weights, "self_attn.indexer.weights_proj", heads, hidden);
+    } else if (c_.index.kind == Kind::kMean) {
+      IndexWeights& w = weights.emplace();
+      AddLinear(w.queries, "self_attn.indexer.q_proj", heads * width, hidden);
+      AddLinear(w.keys, "self_attn.indexer.k_proj", heads * width, hidden);
+    } else if (c_.has_index_tensors) {
+      for (const char* name : {"self_attn.indexer.q_proj", "self_attn.indexer.k_proj"}) {
+        table_.AddCopy({{prefix_ + name + ".weight", {heads * width, hidden}}, "unused", "", ""});
+      }
+    }
+  }
+
   void AddExperts(ExpertsWeights& w) {
     const int experts = c_.router.experts;
     scope_.AddLinear(w.router, "mlp.gate", {experts, c_.hidden_size}).full_precision = true;
@@ -138,6 +163,7 @@ class LayerScope {
   }
 
   const Config& c_;
+  ModuleTable& table_;
   std::string prefix_;
   ModuleScope scope_;
 };

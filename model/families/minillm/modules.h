@@ -40,9 +40,18 @@ struct AttentionWeights {
   Linear output;               // H Dv -> D
 };
 
+// Of the index that chooses keys; see Indexer.
+struct IndexWeights {
+  Linear queries;                              // D, or Rq, -> Hi Di
+  Linear keys;                                 // D -> Hi Di, or Di
+  std::vector<float> key_norm, key_norm_bias;  // [Di], of kLightning
+  Linear head_weights;                         // D -> Hi, of kLightning
+};
+
 struct LayerWeights {
   std::vector<float> input_norm, post_attention_norm;  // [D]
   AttentionWeights attention;
+  std::optional<IndexWeights> index;
   std::optional<MlpWeights> mlp;  // one of the two
   std::optional<ExpertsWeights> experts;
 };

@@ -46,17 +46,24 @@ void RotaryTables::Fill(std::span<const int32_t> positions, MatView cos, MatView
   }
 }
 
-void RotaryTables::Rotate(const float* cos, const float* sin, float* x) const {
-  const int half = width_ / 2;
-  std::array<float, kMaxLatentWidth> out;
+void RotateHalves(const float* cos, const float* sin, int width, float* x) {
+  const int half = width / 2;
   for (int d = 0; d < half; ++d) {
-    const bool adjacent = pairing_ == Pairing::kAdjacent;
-    const float a = x[adjacent ? 2 * d : d];
-    const float b = x[adjacent ? 2 * d + 1 : d + half];
-    out[static_cast<size_t>(d)] = a * cos[d] - b * sin[d];
-    out[static_cast<size_t>(d + half)] = b * cos[d + half] + a * sin[d + half];
+    const float a = x[d], b = x[d + half];
+    x[d] = a * cos[d] - b * sin[d];
+    x[d + half] = b * cos[d + half] + a * sin[d + half];
   }
-  std::copy_n(out.data(), width_, x);
+}
+
+void RotaryTables::Rotate(const float* cos, const float* sin, float* x) const {
+  if (pairing_ == Pairing::kAdjacent) {
+    std::array<float, kMaxLatentWidth> halves;
+    for (int d = 0; d < width_; ++d) {
+      halves[static_cast<size_t>(d / 2 + d % 2 * (width_ / 2))] = x[d];
+    }
+    std::copy_n(halves.data(), width_, x);
+  }
+  RotateHalves(cos, sin, width_, x);
 }
 
 std::string CompareTables(const Config& config, const StoredTensor& cosines,

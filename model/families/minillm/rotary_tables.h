@@ -35,6 +35,9 @@ class RotaryTables {
   const Table& sines_;
 };
 
+// Rotates `width` values, pairs of d and d + width / 2, in place.
+void RotateHalves(const float* cos, const float* sin, int width, float* x);
+
 // A sentence about stored tables that are not those of the config, beyond what rounding to bf16
 // explains; empty if they are. `cosines`, `sines` [positions, Dr].
 std::string CompareTables(const Config& config, const StoredTensor& cosines,
