@@ -93,7 +93,7 @@ TEST(Llama, IsUnknownToTheProgramItself) {
     FAIL() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.location().field, "model_type");
-    EXPECT_EQ(error.reason(), "is \"llama\"; known: glm_ocr");
+    EXPECT_EQ(error.reason(), "is \"llama\"; known: deepseek_v3, deepseek_v32, glm_ocr, minillm");
   }
 }
 
