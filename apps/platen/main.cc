@@ -22,7 +22,7 @@ int Dispatch(const Words& words) {
   }
   if (name == "--help" || name == "-h") return RunHelpCommand({});
   const Command* command = FindCommand(name);
-  if (command == nullptr) return RunHelpCommand({name});  // says what may have been meant
+  if (command == nullptr) ThrowUnknownCommand(name);
   return command->run({words.begin() + 1, words.end()});
 }
 

@@ -26,12 +26,11 @@ OptionSpec JsonOption(const std::string& group) {
           .help = "Print everything as one JSON object."};
 }
 
-std::optional<Settings> ParseCommand(const OptionTable& table,
-                                     const std::vector<std::string>& words,
-                                     const CommandHelp& help) {
-  Settings settings = ParseSettings(table, words);
+std::optional<Settings> ParseCommand(const CommandSpec& command,
+                                     const std::vector<std::string>& words) {
+  Settings settings = ParseSettings(command.options, words);
   if (settings.Flag("help")) {
-    PrintHelp(help, table);
+    PrintHelp(command);
     return std::nullopt;
   }
   for (const std::string& notice : settings.notices()) Log(LogLevel::kWarning, notice);

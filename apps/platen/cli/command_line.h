@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/platen/cli/command_spec.h"
 #include "apps/platen/cli/help.h"
 #include "apps/platen/cli/option_table.h"
 #include "apps/platen/cli/settings.h"
@@ -17,9 +18,8 @@ OptionSpec JsonOption(const std::string& group);
 
 // The settings of the words after the command's name; former names of options are logged. Nothing
 // after --help, which is answered. Throws what ParseSettings throws.
-std::optional<Settings> ParseCommand(const OptionTable& table,
-                                     const std::vector<std::string>& words,
-                                     const CommandHelp& help);
+std::optional<Settings> ParseCommand(const CommandSpec& command,
+                                     const std::vector<std::string>& words);
 
 // Throws Error(kUsage) if there is a word that belongs to no option.
 void RequireNoArguments(const Settings& settings, const std::string& command);

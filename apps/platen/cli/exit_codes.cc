@@ -25,6 +25,18 @@ int ExitCodeOf(ErrorKind kind) {
 
 }  // namespace
 
+const std::vector<Meaning>& CommonExitCodes() {
+  static const std::vector<Meaning> codes = {
+      {"0", "every document is read, now or before"},
+      {"1", "finished, but a page or document failed, or a format was found that is not read"},
+      {"2",
+       "wrong options or configuration, a named input that does not exist, or no document at "
+       "all"},
+      {"3", "model, disk, memory or network"},
+      {"130", "interrupted: the same command continues"}};
+  return codes;
+}
+
 int RunReporting(const std::function<int()>& work) {
   // Past the limit of `ulimit -f` a write fails then, with its reason, instead of ending the
   // process.

@@ -1,7 +1,10 @@
-// Exit codes of every subcommand; documented in `platen help`.
+// Exit codes of every subcommand.
 #pragma once
 
 #include <functional>
+#include <vector>
+
+#include "apps/platen/cli/command_spec.h"
 
 namespace platen {
 
@@ -12,6 +15,9 @@ enum ExitCode {
   kExitEnvironment = 3,   // model, disk, memory
   kExitInterrupted = 130  // drained; the same command continues
 };
+
+// Their meanings, as help shows them.
+const std::vector<Meaning>& CommonExitCodes();
 
 // What a program's main does around its work: the exit code that `work` returns, or that of what it
 // throws, with a message on standard error.

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <sstream>
 
+#include "apps/platen/cli/text_blocks.h"
+
 namespace platen {
 namespace {
 
@@ -18,20 +20,63 @@ std::string Names(const OptionSpec& option) {
   return fmt::format("{}--{}{}", before, option.name, value);
 }
 
-std::string Description(const OptionSpec& option) {
+// Blocks with an empty line after each.
+std::string Blocks(const std::string& text) {
+  std::string out;
+  for (const TextBlock& block : TextBlocks(text)) {
+    out += (block.as_it_is ? block.text : Wrapped(block.text, 0, kWidth) + "\n") + "\n";
+  }
+  return out;
+}
+
+std::string MeaningHelp(const std::vector<Meaning>& meanings) {
+  std::string out;
+  for (const Meaning& meaning : meanings) {
+    out += fmt::format("  {:<{}}{}\n", meaning.name, kHelpColumn - 2,
+                       Wrapped(meaning.text, kHelpColumn, kWidth));
+  }
+  return out;
+}
+
+}  // namespace
+
+void PrintHelp(const CommandSpec& command) {
+  std::string text;
+  for (const std::string& line : command.synopsis) {
+    text += (text.empty() ? "Usage: " : "       ") + line + "\n";
+  }
+  text += "\n" + Blocks(command.description);
+  text.pop_back();
+  text += OptionHelp(command.options);
+  if (!command.variables.empty()) {
+    text += "\nEnvironment:\n" + MeaningHelp(command.variables);
+  }
+  if (!command.after.empty()) {
+    text += "\n" + Blocks(command.after);
+    text.pop_back();
+  }
+  if (!command.exit_codes.empty()) {
+    text += "\n" + Wrapped("Exit codes: " + MeaningsInALine(command.exit_codes) + ".", 0, kWidth) +
+            "\n";
+  }
+  std::fputs(text.c_str(), stdout);
+}
+
+std::string MeaningsInALine(const std::vector<Meaning>& meanings) {
+  std::string out;
+  for (const Meaning& meaning : meanings) {
+    out += (out.empty() ? "" : "; ") + meaning.name + " " + meaning.text;
+  }
+  return out;
+}
+
+std::string OptionText(const OptionSpec& option) {
   std::string text = option.help;
   if (!option.choices.empty()) text += fmt::format(" One of: {}.", fmt::join(option.choices, ", "));
   if (option.type != OptionType::kFlag && !option.default_value.empty()) {
     text += fmt::format(" [{}]", option.default_value);
   }
   return text;
-}
-
-}  // namespace
-
-void PrintHelp(const CommandHelp& help, const OptionTable& table) {
-  const std::string text = help.usage + OptionHelp(table) + help.after;
-  std::fputs(text.c_str(), stdout);
 }
 
 std::string Wrapped(const std::string& text, size_t indent, size_t width) {
@@ -67,7 +112,7 @@ std::string OptionHelp(const OptionTable& table) {
     } else {
       names.resize(kHelpColumn, ' ');
     }
-    out += names + Wrapped(Description(option), kHelpColumn, kWidth) + "\n";
+    out += names + Wrapped(OptionText(option), kHelpColumn, kWidth) + "\n";
   }
   return out;
 }

@@ -34,18 +34,6 @@ const OptionTable& CleanOptions() {
   return table;
 }
 
-CommandHelp Help() {
-  return {
-      "Usage: platen clean OUT [options]\n"
-      "\n"
-      "Removes the results that platen ocr has stored in OUT/.platen/results, and says what that\n"
-      "frees. Outputs stay, and finished documents stay finished. But another format, or a copy "
-      "of\n"
-      "a document, is read again then.\n"
-      "\n"
-      "  platen clean text --older-than 30d\n"};
-}
-
 std::chrono::hours AgeFrom(const std::string& text) {
   constexpr int64_t kMost = 1'000'000;
   int64_t count = -1;
@@ -65,8 +53,21 @@ std::chrono::hours AgeFrom(const std::string& text) {
 
 }  // namespace
 
+const CommandSpec& CleanCommand() {
+  static const CommandSpec spec = {
+      .synopsis = {"platen clean OUT [options]"},
+      .description =
+          "Removes the results that platen ocr has stored in OUT/.platen/results, and says what "
+          "that frees. Outputs stay, and finished documents stay finished. But another format, "
+          "or a copy of a document, is read again then.\n\n"
+          "  platen clean text --older-than 30d\n",
+      .options = CleanOptions(),
+      .argument = {.kind = Argument::Kind::kFolder}};
+  return spec;
+}
+
 int RunCleanCommand(const Words& words) {
-  const auto settings = ParseCommand(CleanOptions(), words, Help());
+  const auto settings = ParseCommand(CleanCommand(), words);
   if (!settings) return kExitDone;
   const std::chrono::hours age = AgeFrom(settings->Text("older-than"));
   const std::string dir = ResultsFolder(*settings, "clean");

@@ -1,27 +1,39 @@
 #include "apps/platen/commands/commands.h"
 
+#include <fmt/format.h>
+
+#include "apps/platen/cli/option_values.h"
+#include "model/support/edit_distance.h"
+
 namespace platen {
 
 const std::vector<CommandGroup>& CommandGroups() {
   static const std::vector<CommandGroup> groups = {
       {"The job",
-       {{"ocr", "read scans and write their text", RunOcrCommand},
-        {"export", "write what was read in other formats", RunExportCommand},
-        {"clean", "remove stored results", RunCleanCommand},
-        {"run", "read requests from a file, a line each, and write the answers", RunRunCommand}}},
+       {{"ocr", "read scans and write their text", OcrCommand, RunOcrCommand},
+        {"export", "write what was read in other formats", ExportCommand, RunExportCommand},
+        {"clean", "remove stored results", CleanCommand, RunCleanCommand},
+        {"run", "read requests from a file, a line each, and write the answers", RunCommand,
+         RunRunCommand}}},
       {"Models",
-       {{"fetch", "download a model from the Hugging Face hub", RunFetchCommand},
-        {"inspect", "check and describe a model snapshot", RunInspectCommand},
-        {"pack", "pack a model's weights once, for quick starts", RunPackCommand},
+       {{"fetch", "download a model from the Hugging Face hub", FetchCommand, RunFetchCommand},
+        {"inspect", "check and describe a model snapshot", InspectCommand, RunInspectCommand},
+        {"pack", "pack a model's weights once, for quick starts", PackCommand, RunPackCommand},
         {"draft-vocabulary", "choose the tokens that drafts are made of, from your texts",
-         RunDraftVocabularyCommand}}},
+         DraftVocabularyCommand, RunDraftVocabularyCommand}}},
       {"Measuring",
-       {{"doctor", "show what this machine offers and what will be used", RunDoctorCommand},
-        {"compare", "show how two precisions or two models differ on your pages",
+       {{"doctor", "show what this machine offers and what will be used", DoctorCommand,
+         RunDoctorCommand},
+        {"compare", "show how two precisions or two models differ on your pages", CompareCommand,
          RunCompareCommand},
-        {"forward", "run one request through the model and show what comes out", RunForwardCommand},
-        {"bench", "measure this machine and the kernels", RunBenchCommand}}},
-      {"Help", {{"help", "show this help, or that of a command", RunHelpCommand}}},
+        {"forward", "run one request through the model and show what comes out", ForwardCommand,
+         RunForwardCommand},
+        {"bench", "measure this machine and the kernels", BenchCommand, RunBenchCommand,
+         BenchKinds()}}},
+      {"Help",
+       {{"help", "show this help, or that of a command", HelpCommand, RunHelpCommand},
+        {"completion", "print what completes platen's words in a shell", CompletionCommand,
+         RunCompletionCommand}}},
   };
   return groups;
 }
@@ -33,6 +45,29 @@ const Command* FindCommand(const std::string& name) {
     }
   }
   return nullptr;
+}
+
+void ThrowUnknownCommand(const std::string& name) {
+  std::vector<std::string> names;
+  for (const CommandGroup& group : CommandGroups()) {
+    for (const Command& command : group.commands) names.push_back(command.name);
+  }
+  const std::string nearest = NearestName(name, names);
+  ThrowUsage(name, nearest.empty() ? "no such command; platen help lists all of them"
+                                   : fmt::format("no such command; did you mean {}?", nearest));
+}
+
+std::vector<CalledCommand> CalledCommands(const std::vector<CommandGroup>& groups) {
+  std::vector<CalledCommand> called;
+  for (const CommandGroup& group : groups) {
+    for (const Command& command : group.commands) {
+      called.push_back({command.name, &command});
+      for (const Command& kind : command.kinds) {
+        called.push_back({command.name + " " + kind.name, &kind});
+      }
+    }
+  }
+  return called;
 }
 
 }  // namespace platen

@@ -41,18 +41,6 @@ const OptionTable& VocabularyOptions() {
   return table;
 }
 
-CommandHelp Help() {
-  return {
-      "Usage: platen draft-vocabulary TEXT... [options] > FILE\n\n"
-      "Chooses the tokens that occur most in texts like those you read, for --draft-vocabulary of\n"
-      "platen ocr: the model's draft layer then scores these alone, which makes drafts cheaper. A\n"
-      "token that is not among them is never drafted; it is decided by the model all the same, so\n"
-      "the text does not change. TEXT: files, or folders with .txt and .md files. Without TEXT:\n"
-      "the tokens that the tokenizer knows by itself and learnt first.\n\n"
-      "  platen draft-vocabulary out/ --model glm-ocr > tokens.json\n"
-      "  platen ocr scans -o out --model glm-ocr --draft-vocabulary tokens.json\n"};
-}
-
 // The files of the words, in a fixed order.
 std::vector<fs::path> TextFiles(const Words& words) {
   std::vector<fs::path> files;
@@ -109,8 +97,25 @@ void Report(const std::vector<int64_t>& counts, const std::vector<TokenId>& ids,
 
 }  // namespace
 
+const CommandSpec& DraftVocabularyCommand() {
+  static const CommandSpec spec = {
+      .synopsis = {"platen draft-vocabulary TEXT... [options] > FILE"},
+      .description =
+          "Chooses the tokens that occur most in texts like those you read, for "
+          "--draft-vocabulary of platen ocr: the model's draft layer then scores these alone, "
+          "which makes drafts cheaper. A token that is not among them is never drafted; it is "
+          "decided by the model all the same, so the text does not change. TEXT: files, or "
+          "folders with .txt and .md files. Without TEXT: the tokens that the tokenizer knows "
+          "by itself and learnt first.\n\n"
+          "  platen draft-vocabulary out/ --model glm-ocr > tokens.json\n"
+          "  platen ocr scans -o out --model glm-ocr --draft-vocabulary tokens.json\n",
+      .options = VocabularyOptions(),
+      .argument = {.kind = Argument::Kind::kFiles}};
+  return spec;
+}
+
 int RunDraftVocabularyCommand(const Words& words) {
-  const auto settings = ParseCommand(VocabularyOptions(), words, Help());
+  const auto settings = ParseCommand(DraftVocabularyCommand(), words);
   if (!settings) return kExitDone;
   const Snapshot snapshot = LoadSnapshot(LocateModel(settings->Text("model")));
   const int vocab_size = snapshot.architecture->text().vocab_size;

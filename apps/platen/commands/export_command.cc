@@ -33,22 +33,6 @@ const OptionTable& ExportOptions() {
   return table;
 }
 
-CommandHelp Help() {
-  return {
-      "Usage: platen export OUT [options]\n"
-      "\n"
-      "Writes the documents that platen ocr has read into the folder OUT in other formats, beside\n"
-      "the outputs that are there. Nothing is read again: the outputs are made from the results\n"
-      "stored in OUT/.platen/results, and are the same as if platen ocr had written them.\n"
-      "\n"
-      "  platen export text --format hocr,alto\n"
-      "  platen export text --format md --keep headers,page-numbers\n"
-      "\n"
-      "html and pdf show the pages: for them the scans must be where they were.\n",
-      "\nExit code 1: some documents were not exported, and why; platen ocr makes their "
-      "outputs.\n"};
-}
-
 void WarnOf(const std::vector<NotExported>& documents) {
   for (size_t i = 0; i < std::min(documents.size(), kNamesShown); ++i) {
     Log(LogLevel::kWarning, DisplayName(documents[i].name) + ": " + documents[i].reason);
@@ -71,8 +55,25 @@ std::unique_ptr<DocumentReader> OpenAsRead(const std::string& path,
 
 }  // namespace
 
+const CommandSpec& ExportCommand() {
+  static const CommandSpec spec = {
+      .synopsis = {"platen export OUT [options]"},
+      .description =
+          "Writes the documents that platen ocr has read into the folder OUT in other formats, "
+          "beside the outputs that are there. Nothing is read again: the outputs are made from "
+          "the results stored in OUT/.platen/results, and are the same as if platen ocr had "
+          "written them.\n\n"
+          "  platen export text --format hocr,alto\n"
+          "  platen export text --format md --keep headers,page-numbers\n\n"
+          "html and pdf show the pages: for them the scans must be where they were.\n",
+      .options = ExportOptions(),
+      .exit_codes = {{"1", "some documents were not exported; platen ocr makes their outputs"}},
+      .argument = {.kind = Argument::Kind::kFolder}};
+  return spec;
+}
+
 int RunExportCommand(const Words& words) {
-  const auto settings = ParseCommand(ExportOptions(), words, Help());
+  const auto settings = ParseCommand(ExportCommand(), words);
   if (!settings) return kExitDone;
   const std::string dir = ResultsFolder(*settings, "export");
   ResultIdentity identity;

@@ -90,16 +90,6 @@ const OptionTable& ForwardOptionTable() {
   return table;
 }
 
-CommandHelp Help() {
-  return {
-      "Usage: platen forward [MODEL] [--image FILE]... [options]\n\n"
-      "Runs one request (images in order, then the prompt) through the model and prints the\n"
-      "prompt's length, the five most likely next tokens, and the answer. Without MODEL: the\n"
-      "bundled model.\n\n"
-      "Of a model that finds regions (PP-DocLayoutV3) MODEL takes one --image and prints what it\n"
-      "finds there, and what the rules for boxes leave.\n"};
-}
-
 Image ReadFirstPage(const std::string& path, const ReadingConfig& reading) {
   Image image = DocumentReader::Open(path, ReadLimits{})->ReadPage(0).image;
   const bool reads_lines = reading.states_granularity && reading.granularity == Granularity::kLine;
@@ -268,8 +258,22 @@ int ForwardLayout(const Settings& settings, const std::string& dir) {
 
 }  // namespace
 
+const CommandSpec& ForwardCommand() {
+  static const CommandSpec spec = {
+      .synopsis = {"platen forward [MODEL] [--image FILE]... [options]"},
+      .description =
+          "Runs one request (images in order, then the prompt) through the model and prints the "
+          "prompt's length, the five most likely next tokens, and the answer. Without MODEL: "
+          "the bundled model.\n\n"
+          "Of a model that finds regions (PP-DocLayoutV3) MODEL takes one --image and prints "
+          "what it finds there, and what the rules for boxes leave.\n",
+      .options = ForwardOptionTable(),
+      .argument = {.kind = Argument::Kind::kFolder}};
+  return spec;
+}
+
 int RunForwardCommand(const Words& words) {
-  const auto settings = ParseCommand(ForwardOptionTable(), words, Help());
+  const auto settings = ParseCommand(ForwardCommand(), words);
   if (!settings) return kExitDone;
   const std::string dir = ModelArgument(*settings, "forward");
   if (FamilyRegistry::BuiltIn().IsLayoutModel(dir)) return ForwardLayout(*settings, dir);

@@ -18,17 +18,22 @@ const OptionTable& InspectOptions() {
   return table;
 }
 
-CommandHelp Help() {
-  return {
-      "Usage: platen inspect [MODEL]\n\n"
-      "Reads a snapshot folder, weights included, checks every part against the others and\n"
-      "describes it. Without MODEL: the bundled model. Exit code 3 if it cannot be used.\n"};
-}
-
 }  // namespace
 
+const CommandSpec& InspectCommand() {
+  static const CommandSpec spec = {
+      .synopsis = {"platen inspect [MODEL]"},
+      .description =
+          "Reads a snapshot folder, weights included, checks every part against the others and "
+          "describes it. Without MODEL: the bundled model.\n",
+      .options = InspectOptions(),
+      .exit_codes = {{"3", "the model cannot be used"}},
+      .argument = {.kind = Argument::Kind::kFolder}};
+  return spec;
+}
+
 int RunInspectCommand(const Words& words) {
-  const auto settings = ParseCommand(InspectOptions(), words, Help());
+  const auto settings = ParseCommand(InspectCommand(), words);
   if (!settings) return kExitDone;
   const InspectReport report = InspectSnapshot(ModelArgument(*settings, "inspect"));
   const std::string text =

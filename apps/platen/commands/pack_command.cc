@@ -39,17 +39,6 @@ const OptionTable& PackOptions() {
   return table;
 }
 
-CommandHelp Help() {
-  return {
-      "Usage: platen pack [MODEL] [options]\n\n"
-      "Brings a snapshot's weights into the form the kernels read and keeps them in a file beside\n"
-      "the snapshot, or in the user's cache folder. Later starts read that file instead of "
-      "packing\n"
-      "again. The first run with a large model does the same by itself. Without MODEL: the "
-      "bundled\n"
-      "model.\n"};
-}
-
 // The first of the paths with a current, undamaged file.
 std::optional<std::string> FindCurrent(const PackingOptions& packing, const PackedSubject& subject,
                                        bool verify) {
@@ -91,8 +80,21 @@ void PrintResult(const std::string& path, const PackedSubject& subject, const st
 
 }  // namespace
 
+const CommandSpec& PackCommand() {
+  static const CommandSpec spec = {
+      .synopsis = {"platen pack [MODEL] [options]"},
+      .description =
+          "Brings a snapshot's weights into the form the kernels read and keeps them in a file "
+          "beside the snapshot, or in the user's cache folder. Later starts read that file "
+          "instead of packing again. The first run with a large model does the same by itself. "
+          "Without MODEL: the bundled model.\n",
+      .options = PackOptions(),
+      .argument = {.kind = Argument::Kind::kFolder}};
+  return spec;
+}
+
 int RunPackCommand(const Words& words) {
-  const auto settings = ParseCommand(PackOptions(), words, Help());
+  const auto settings = ParseCommand(PackCommand(), words);
   if (!settings) return kExitDone;
   const std::string model = ModelArgument(*settings, "pack");
   LimitThreads(ThreadsFrom(*settings));

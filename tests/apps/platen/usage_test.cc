@@ -29,7 +29,9 @@ TEST(UsageTest, WithoutACommandTheOverviewIsShown) {
 }
 
 TEST(UsageTest, EveryCommandHasHelpOnStandardOutput) {
-  for (const char* command : {"ocr", "run", "compare", "inspect", "pack", "forward", "doctor"}) {
+  for (const char* command :
+       {"ocr", "export", "clean", "run", "fetch", "inspect", "pack", "draft-vocabulary", "doctor",
+        "compare", "forward", "bench", "help", "completion"}) {
     for (const std::vector<std::string>& words :
          {std::vector<std::string>{command, "--help"}, {"help", command}, {command, "-h"}}) {
       const ProgramResult result = RunProgram(words);

@@ -1,50 +1,58 @@
 // platen bench: what this machine does, as shares of its own peaks.
 
-#include <algorithm>
-#include <cstdio>
+#include <fmt/format.h>
 
+#include <algorithm>
+
+#include "apps/platen/cli/command_line.h"
 #include "apps/platen/cli/exit_codes.h"
 #include "apps/platen/commands/bench/bench_options.h"
 #include "model/support/edit_distance.h"
 #include "model/support/error.h"
 
 namespace platen {
-namespace {
 
-struct Kind {
-  const char* name;
-  int (*run)(const Words& words);
-};
-constexpr Kind kKinds[] = {{"kernels", RunBenchKernels},
-                           {"model", RunBenchModel},
-                           {"decode", RunBenchDecode},
-                           {"pages", RunBenchPages},
-                           {"layout", RunBenchLayout}};
+const std::vector<Command>& BenchKinds() {
+  static const std::vector<Command> kinds = {
+      {"kernels", "the inner loops at the shapes of GLM-OCR", BenchKernelsCommand, RunBenchKernels},
+      {"model", "the model's passes: vision, prefill, decoding", BenchModelCommand, RunBenchModel},
+      {"decode", "decoding with drafts: sequences, drafts, gain", BenchDecodeCommand,
+       RunBenchDecode},
+      {"pages", "whole pages of a fixed workload, stage by stage", BenchPagesCommand,
+       RunBenchPages},
+      {"layout", "pages through a layout model", BenchLayoutCommand, RunBenchLayout}};
+  return kinds;
+}
 
-constexpr char kHelp[] =
-    "Usage: platen bench kernels [options]   the inner loops at the shapes of GLM-OCR\n"
-    "       platen bench model [options]     the model's passes: vision, prefill, decoding\n"
-    "       platen bench decode [options]    decoding with drafts: sequences, drafts, gain\n"
-    "       platen bench pages [options]     whole pages of a fixed workload, stage by stage\n"
-    "       platen bench layout [options]    pages through a layout model\n\n"
-    "Each speed stands beside what this machine can do at most, measured in the same run. One\n"
-    "thread unless --threads says otherwise. Stop other programs first.\n"
-    "platen bench KIND --help shows the options of one.\n";
-
-}  // namespace
+const CommandSpec& BenchCommand() {
+  static const CommandSpec spec = [] {
+    CommandSpec made = {
+        .synopsis = {"platen bench KIND [options]"},
+        .description =
+            "Each speed stands beside what this machine can do at most, measured in the same run. "
+            "One thread unless --threads says otherwise. Stop other programs first. platen bench "
+            "KIND --help shows the options of one.\n\n",
+        .options = {HelpOption("Options")}};
+    for (const Command& kind : BenchKinds()) {
+      made.description += fmt::format("  {:<8} {}\n", kind.name, kind.summary);
+      made.argument.choices.push_back(kind.name);
+    }
+    return made;
+  }();
+  return spec;
+}
 
 int RunBenchCommand(const Words& words) {
-  if (!words.empty() && (words[0] == "--help" || words[0] == "-h")) {
-    std::fputs(kHelp, stdout);
+  const std::string wanted = words.empty() ? "" : words[0];
+  if (wanted == "--help" || wanted == "-h") {
+    PrintHelp(BenchCommand());
     return kExitDone;
   }
-  const std::string wanted = words.empty() ? "" : words[0];
-  const auto* kind = std::find_if(std::begin(kKinds), std::end(kKinds),
-                                  [&](const Kind& k) { return wanted == k.name; });
-  if (kind == std::end(kKinds)) {
-    std::vector<std::string> names;
-    for (const Kind& k : kKinds) names.emplace_back(k.name);
-    const std::string nearest = NearestName(wanted, names);
+  const std::vector<Command>& kinds = BenchKinds();
+  const auto kind =
+      std::find_if(kinds.begin(), kinds.end(), [&](const Command& k) { return wanted == k.name; });
+  if (kind == kinds.end()) {
+    const std::string nearest = NearestName(wanted, BenchCommand().argument.choices);
     throw Error(ErrorKind::kUsage, {"", "bench"},
                 "say first what to measure: kernels, model, decode, pages or layout" +
                     (nearest.empty() ? "" : "; did you mean " + nearest + "?"));

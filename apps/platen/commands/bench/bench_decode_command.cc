@@ -77,19 +77,6 @@ const OptionTable& DecodeOptions() {
   return table;
 }
 
-CommandHelp Help() {
-  return {
-      "Usage: platen bench decode [options]\n\n"
-      "Times rounds of decoding: tokens per second for so many sequences at once and so many\n"
-      "drafts per round, beside plain decoding in the same run. Drafts are made by the model's\n"
-      "draft layer and then replaced by an oracle that is right as often as --right says; with\n"
-      "--page the drafts are the model's own.\n\n"
-      "  tools/random_snapshot.py /tmp/full      a snapshot of GLM-OCR's size, 2.7 GB, no "
-      "download\n"
-      "  platen bench decode --model /tmp/full\n"
-      "  platen bench decode --page assets/samples/synthetic/letter-200.jpg\n"};
-}
-
 bench::DecodeBenchOptions OptionsFrom(const Settings& settings) {
   bench::DecodeBenchOptions options;
   options.batches.clear();
@@ -168,8 +155,24 @@ void PrintRows(const std::vector<DecodeRow>& rows, const Model& model, int threa
 
 }  // namespace
 
+const CommandSpec& BenchDecodeCommand() {
+  static const CommandSpec spec = {
+      .synopsis = {"platen bench decode [options]"},
+      .description =
+          "Times rounds of decoding: tokens per second for so many sequences at once and so "
+          "many drafts per round, beside plain decoding in the same run. Drafts are made by the "
+          "model's draft layer and then replaced by an oracle that is right as often as --right "
+          "says; with --page the drafts are the model's own.\n\n"
+          "  tools/random_snapshot.py /tmp/full      a snapshot of GLM-OCR's size, 2.7 GB, no "
+          "download\n"
+          "  platen bench decode --model /tmp/full\n"
+          "  platen bench decode --page assets/samples/synthetic/letter-200.jpg\n",
+      .options = DecodeOptions()};
+  return spec;
+}
+
 int RunBenchDecode(const Words& words) {
-  const auto parsed = ParseCommand(DecodeOptions(), words, Help());
+  const auto parsed = ParseCommand(BenchDecodeCommand(), words);
   if (!parsed) return kExitDone;
   const Settings& settings = *parsed;
   RequireNoArguments(settings, "bench decode");

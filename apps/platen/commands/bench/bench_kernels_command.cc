@@ -100,22 +100,23 @@ void PrintRows(const std::vector<bench::KernelRow>& rows, const char* kernels, i
   }
 }
 
-CommandHelp Help() {
-  return {
-      "Usage: platen bench kernels [options]\n\n"
-      "Times the inner loops at the shapes of GLM-OCR, whatever model is installed, and prints "
-      "each\n"
-      "as a share of what this CPU can do at most, measured before and after every repetition; "
-      "with\n"
-      "--precision only the products of that precision, and attention (vision head: one head over\n"
-      "n patches; decode step: a token of each of so many sequences over n earlier ones, all "
-      "layers).\n"};
-}
-
 }  // namespace
 
+const CommandSpec& BenchKernelsCommand() {
+  static const CommandSpec spec = {
+      .synopsis = {"platen bench kernels [options]"},
+      .description =
+          "Times the inner loops at the shapes of GLM-OCR, whatever model is installed, and "
+          "prints each as a share of what this CPU can do at most, measured before and after "
+          "every repetition; with --precision only the products of that precision, and "
+          "attention (vision head: one head over n patches; decode step: a token of each of so "
+          "many sequences over n earlier ones, all layers).\n",
+      .options = KernelOptions()};
+  return spec;
+}
+
 int RunBenchKernels(const Words& words) {
-  const auto parsed = ParseCommand(KernelOptions(), words, Help());
+  const auto parsed = ParseCommand(BenchKernelsCommand(), words);
   if (!parsed) return kExitDone;
   const Settings& settings = *parsed;
   RequireNoArguments(settings, "bench kernels");

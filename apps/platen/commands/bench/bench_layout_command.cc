@@ -28,17 +28,6 @@ const OptionTable& LayoutOptions() {
   return table;
 }
 
-CommandHelp Help() {
-  return {
-      "Usage: platen bench layout --layout-model DIR [options]\n\n"
-      "Times a layout model (PP-DocLayoutV3) on pages of random pixels, A4 at 150 dpi: seconds "
-      "and\n"
-      "core-seconds of a page, and its products as a share of the f32 peak of one core.\n\n"
-      "  tools/random_layout_snapshot.py /tmp/layout     a snapshot of its size, 127 MB, no "
-      "download\n"
-      "  platen bench layout --layout-model /tmp/layout\n"};
-}
-
 void AddRun(const bench::LayoutModelRun& run, nlohmann::ordered_json& json) {
   json["gflop"] = run.gflop;
   json["seconds"] = run.seconds;
@@ -57,8 +46,22 @@ void Print(const bench::LayoutModelRun& run) {
 
 }  // namespace
 
+const CommandSpec& BenchLayoutCommand() {
+  static const CommandSpec spec = {
+      .synopsis = {"platen bench layout --layout-model DIR [options]"},
+      .description =
+          "Times a layout model (PP-DocLayoutV3) on pages of random pixels, A4 at 150 dpi: "
+          "seconds and core-seconds of a page, and its products as a share of the f32 peak of "
+          "one core.\n\n"
+          "  tools/random_layout_snapshot.py /tmp/layout     a snapshot of its size, 127 MB, no "
+          "download\n"
+          "  platen bench layout --layout-model /tmp/layout\n",
+      .options = LayoutOptions()};
+  return spec;
+}
+
 int RunBenchLayout(const Words& words) {
-  const auto parsed = ParseCommand(LayoutOptions(), words, Help());
+  const auto parsed = ParseCommand(BenchLayoutCommand(), words);
   if (!parsed) return kExitDone;
   const Settings& settings = *parsed;
   RequireNoArguments(settings, "bench layout");

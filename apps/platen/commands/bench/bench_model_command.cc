@@ -32,22 +32,6 @@ const OptionTable& ModelOptions() {
   return table;
 }
 
-CommandHelp Help() {
-  return {
-      "Usage: platen bench model [options]\n\n"
-      "Times the model's passes: the encoder on one image of 256, 1024 and 4800 patches, the\n"
-      "prefill of 64 and 512 tokens, and a step of plain decoding for 1, 4, 8, 16 and 32 "
-      "sequences.\n"
-      "Beside each stands the least time this machine could take for it: all products at the peak\n"
-      "of their precision, attention at that of its values' type, every weight read once from\n"
-      "memory; the peaks are measured before and after every repetition. Sizes a model cannot "
-      "read\n"
-      "are left out.\n\n"
-      "  tools/random_snapshot.py /tmp/full      a snapshot of GLM-OCR's size, 2.7 GB, no "
-      "download\n"
-      "  platen bench model --model /tmp/full\n"};
-}
-
 std::vector<int> ThreadCounts(const Settings& settings) {
   if (settings.Integer("threads") > 0) return {static_cast<int>(settings.Integer("threads"))};
   return AvailableCpus() > 1 ? std::vector<int>{1, 2} : std::vector<int>{1};
@@ -113,8 +97,25 @@ void PrintRows(const std::vector<bench::ModelRow>& rows, const Model& model) {
 
 }  // namespace
 
+const CommandSpec& BenchModelCommand() {
+  static const CommandSpec spec = {
+      .synopsis = {"platen bench model [options]"},
+      .description =
+          "Times the model's passes: the encoder on one image of 256, 1024 and 4800 patches, "
+          "the prefill of 64 and 512 tokens, and a step of plain decoding for 1, 4, 8, 16 and "
+          "32 sequences. Beside each stands the least time this machine could take for it: all "
+          "products at the peak of their precision, attention at that of its values' type, "
+          "every weight read once from memory; the peaks are measured before and after every "
+          "repetition. Sizes a model cannot read are left out.\n\n"
+          "  tools/random_snapshot.py /tmp/full      a snapshot of GLM-OCR's size, 2.7 GB, no "
+          "download\n"
+          "  platen bench model --model /tmp/full\n",
+      .options = ModelOptions()};
+  return spec;
+}
+
 int RunBenchModel(const Words& words) {
-  const auto parsed = ParseCommand(ModelOptions(), words, Help());
+  const auto parsed = ParseCommand(BenchModelCommand(), words);
   if (!parsed) return kExitDone;
   const Settings& settings = *parsed;
   RequireNoArguments(settings, "bench model");

@@ -35,7 +35,12 @@ nlohmann::ordered_json ToJson(const bench::Peaks& peaks);
 // "tdpbsud 5400 GOPS, vfmadd231ps 512 160 GFLOPS, memory 15.1 GB/s"
 std::string PeaksText(const bench::Peaks& peaks);
 
-// The kinds. Each takes the words after its name.
+// The kinds: what each takes, and its work with the words after its name.
+const CommandSpec& BenchKernelsCommand();
+const CommandSpec& BenchModelCommand();
+const CommandSpec& BenchDecodeCommand();
+const CommandSpec& BenchPagesCommand();
+const CommandSpec& BenchLayoutCommand();
 int RunBenchKernels(const Words& words);
 int RunBenchModel(const Words& words);
 int RunBenchDecode(const Words& words);

@@ -67,26 +67,6 @@ const OptionTable& PagesOptions() {
   return table;
 }
 
-CommandHelp Help() {
-  return {
-      "Usage: platen bench pages [options]\n\n"
-      "What a page costs through the whole pipeline, in core-seconds: A4 pages in 20 equal crops\n"
-      "with 35 tokens read from each, stop tokens ignored; at 150 dpi 2,200 image tokens. The "
-      "pages\n"
-      "are JPEG files made for the purpose; the layout runs, but its result is replaced by the\n"
-      "crops. Beside vision, prefill and decoding stands the least this machine could take, from\n"
-      "peaks measured before and after each run. Loading the model and one page are not counted.\n"
-      "Each run is made twice: with exactly the limit that is read and no drafts, and with the\n"
-      "limits, the cache and the drafts that platen ocr takes by itself.\n"
-      "With one thread the stages add up; with more, work that other threads take over from a "
-      "stage\n"
-      "counts as other.\n\n"
-      "  tools/random_snapshot.py /tmp/full      a snapshot of GLM-OCR's size, 2.7 GB, no "
-      "download\n"
-      "  platen bench pages --model /tmp/full\n\n"
-      "Real pages with the bundled model, beside Tesseract: tools/eval/cer.py --tesseract\n"};
-}
-
 // What is reported: per page, over the runs.
 struct Report {
   bench::Spread page, wall, other;
@@ -220,8 +200,29 @@ nlohmann::ordered_json ReportJson(const Report& report) {
 
 }  // namespace
 
+const CommandSpec& BenchPagesCommand() {
+  static const CommandSpec spec = {
+      .synopsis = {"platen bench pages [options]"},
+      .description =
+          "What a page costs through the whole pipeline, in core-seconds: A4 pages in 20 equal "
+          "crops with 35 tokens read from each, stop tokens ignored; at 150 dpi 2,200 image "
+          "tokens. The pages are JPEG files made for the purpose; the layout runs, but its "
+          "result is replaced by the crops. Beside vision, prefill and decoding stands the "
+          "least this machine could take, from peaks measured before and after each run. "
+          "Loading the model and one page are not counted. Each run is made twice: with exactly "
+          "the limit that is read and no drafts, and with the limits, the cache and the drafts "
+          "that platen ocr takes by itself. With one thread the stages add up; with more, work "
+          "that other threads take over from a stage counts as other.\n\n"
+          "  tools/random_snapshot.py /tmp/full      a snapshot of GLM-OCR's size, 2.7 GB, no "
+          "download\n"
+          "  platen bench pages --model /tmp/full\n\n"
+          "Real pages with the bundled model, beside Tesseract: tools/eval/cer.py --tesseract\n",
+      .options = PagesOptions()};
+  return spec;
+}
+
 int RunBenchPages(const Words& words) {
-  const auto parsed = ParseCommand(PagesOptions(), words, Help());
+  const auto parsed = ParseCommand(BenchPagesCommand(), words);
   if (!parsed) return kExitDone;
   const Settings& settings = *parsed;
   RequireNoArguments(settings, "bench pages");

@@ -22,27 +22,6 @@
 namespace platen {
 namespace {
 
-CommandHelp Help() {
-  return {
-      "Usage: platen compare INPUT... [--model A] [--with B] [--precision LIST] [options]\n"
-      "\n"
-      "Reads the same pages twice and shows how the results differ: characters, tokens, and the\n"
-      "model's numbers behind them. Two precisions of one model, f32 and int8 unless --precision\n"
-      "says otherwise, two kinds of its attention, or two models. INPUT is named as for platen\n"
-      "ocr. No outputs are written.\n"
-      "\n"
-      "  platen compare scans                          what int8 changes\n"
-      "  platen compare scans --with other-model       two models\n"
-      "  platen compare scans --attention f32,int8\n"
-      "  platen compare scans --fail-above 0.5         as a test: exit code 1 above 0.5 %\n"
-      "  platen compare scans --choose-groups          group sizes of the int8 weights for these "
-      "pages\n",
-      "\nCER: characters to insert, delete or replace to get B's text from A's, for each of A's.\n"
-      "Tokens are compared region by region. Logits are compared on A's tokens, so that one early\n"
-      "difference does not hide what follows. Exit codes: 0 compared, 1 some pages failed or more\n"
-      "differs than --fail-above allows, 2 wrong options, 3 model, disk or memory.\n"};
-}
-
 // Both sides over all pages.
 class Comparison {
  public:
@@ -114,8 +93,33 @@ int ExitCodeOf(const Settings& settings, const ComparisonSummary& all) {
 
 }  // namespace
 
+const CommandSpec& CompareCommand() {
+  static const CommandSpec spec = {
+      .synopsis = {"platen compare INPUT... [--model A] [--with B] [--precision LIST] [options]"},
+      .description =
+          "Reads the same pages twice and shows how the results differ: characters, tokens, and "
+          "the model's numbers behind them. Two precisions of one model, f32 and int8 unless "
+          "--precision says otherwise, two kinds of its attention, or two models. INPUT is "
+          "named as for platen ocr. No outputs are written.\n\n"
+          "  platen compare scans                          what int8 changes\n"
+          "  platen compare scans --with other-model       two models\n"
+          "  platen compare scans --attention f32,int8\n"
+          "  platen compare scans --fail-above 0.5         as a test: exit code 1 above 0.5 %\n"
+          "  platen compare scans --choose-groups          group sizes of the int8 weights for "
+          "these pages\n",
+      .options = CompareOptions(),
+      .after =
+          "CER: characters to insert, delete or replace to get B's text from A's, for each of "
+          "A's. Tokens are compared region by region. Logits are compared on A's tokens, so "
+          "that one early difference does not hide what follows.\n",
+      .exit_codes = {{"0", "compared"},
+                     {"1", "some pages failed, or more differs than --fail-above allows"}},
+      .argument = {.kind = Argument::Kind::kFiles}};
+  return spec;
+}
+
 int RunCompareCommand(const Words& words) {
-  const auto parsed = ParseCommand(CompareOptions(), words, Help());
+  const auto parsed = ParseCommand(CompareCommand(), words);
   if (!parsed) return kExitDone;
   const Settings& settings = *parsed;
   SetLogLevel(settings.Text("log-level"));

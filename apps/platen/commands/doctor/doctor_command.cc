@@ -51,16 +51,6 @@ const OptionTable& DoctorOptions() {
   return table;
 }
 
-CommandHelp Help() {
-  return {
-      "Usage: platen doctor [options]\n\n"
-      "Shows what this machine offers, how fast it is just now, and what platen will use; then "
-      "how\n"
-      "many pages an hour it will read, and what is missing. Takes a second or two. Exit code 3 "
-      "if\n"
-      "the model cannot be used.\n"};
-}
-
 void Row(std::string_view name, const std::string& value) {
   fmt::print("{:<14} {}\n", name, value);
 }
@@ -238,8 +228,19 @@ OutlookFacts FactsFor(const bench::Peaks& core, const std::optional<std::string>
 
 }  // namespace
 
+const CommandSpec& DoctorCommand() {
+  static const CommandSpec spec = {
+      .synopsis = {"platen doctor [options]"},
+      .description =
+          "Shows what this machine offers, how fast it is just now, and what platen will use; then "
+          "how many pages an hour it will read, and what is missing. Takes a second or two.\n",
+      .options = DoctorOptions(),
+      .exit_codes = {{"3", "the model cannot be used"}}};
+  return spec;
+}
+
 int RunDoctorCommand(const Words& words) {
-  const auto settings = ParseCommand(DoctorOptions(), words, Help());
+  const auto settings = ParseCommand(DoctorCommand(), words);
   if (!settings) return kExitDone;
   RequireNoArguments(*settings, "doctor");
   Row("platen", PLATEN_VERSION);

@@ -13,6 +13,7 @@
 #include "apps/platen/cli/interrupt.h"
 #include "apps/platen/cli/log.h"
 #include "apps/platen/cli/option_values.h"
+#include "apps/platen/commands/commands.h"
 #include "apps/platen/commands/fetch/download.h"
 #include "apps/platen/commands/fetch/fetch_progress.h"
 #include "model/hub/hub_cache.h"
@@ -26,48 +27,6 @@ namespace {
 constexpr const char* kPublicHub = "https://huggingface.co";
 constexpr int kStallSeconds = 30;
 constexpr int kMaxStallSeconds = 3600;
-
-const OptionTable& FetchOptions() {
-  using Type = OptionType;
-  static const OptionTable table = {
-      {.name = "revision",
-       .value_name = "NAME",
-       .group = "Options",
-       .help = "Branch, tag or commit; the same as owner/name@NAME. Without it: main."},
-      {.name = "all",
-       .type = Type::kFlag,
-       .default_value = "false",
-       .group = "Options",
-       .help = "Every file of the repository, not only those that a model is run with."},
-      {.name = "quiet",
-       .type = Type::kFlag,
-       .default_value = "false",
-       .group = "Options",
-       .help = "No progress.",
-       .short_name = 'q'},
-      HelpOption("Options"),
-  };
-  return table;
-}
-
-CommandHelp Help() {
-  return {
-      "Usage: platen fetch OWNER/NAME[@REVISION] [options]\n\n"
-      "Downloads a model from the Hugging Face hub into the cache that the hub's own programs "
-      "use,\n"
-      "and compares every file's checksum. The model can then be named wherever a model's folder\n"
-      "can: platen ocr scans --model OWNER/NAME. No other command goes to the network. After an\n"
-      "interruption the same command goes on.\n",
-      "Environment:\n"
-      "  HF_HUB_CACHE, HF_HOME    where downloaded models are kept: HF_HUB_CACHE, else "
-      "HF_HOME/hub,\n"
-      "                           else ~/.cache/huggingface/hub\n"
-      "  HF_TOKEN                 a token for models that are not public; sent to the hub alone\n"
-      "  HF_ENDPOINT              another hub than https://huggingface.co\n"
-      "  HF_HUB_OFFLINE=1         refuse to go to the network\n"
-      "  HF_HUB_DOWNLOAD_TIMEOUT  seconds after which a silent connection is given up (30)\n"
-      "  https_proxy, no_proxy    as for other programs\n"};
-}
 
 std::string Environment(const char* name) {
   const char* value = std::getenv(name);
@@ -199,7 +158,7 @@ void Fetch(const ModelName& model, bool all, bool quiet) {
 }
 
 int RunFetch(const std::vector<std::string>& words) {
-  const auto settings = ParseCommand(FetchOptions(), words, Help());
+  const auto settings = ParseCommand(FetchCommand(), words);
   if (!settings) return kExitDone;
   const ModelName model = ModelFrom(*settings);
   RefuseOffline();

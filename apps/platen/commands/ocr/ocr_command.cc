@@ -47,33 +47,6 @@
 namespace platen {
 namespace {
 
-CommandHelp Help() {
-  return {
-      "Usage: platen ocr INPUT... [-o DIR] [options]\n"
-      "\n"
-      "Reads images (PNG, JPEG, JPEG 2000, TIFF, WebP, GIF, BMP, PNM) and PDF files and writes "
-      "the\n"
-      "text of each as DIR/<name of the input>.txt, .md and .json (and more: --format);\n"
-      "without -o the text is printed.\n"
-      "INPUT is a file, a folder (read with everything below it), a pattern such as 'scans/*.tif' "
-      "or\n"
-      "'scans/**/*.tif' (at any depth), or - for standard input: an image, a PDF, or a list of "
-      "names,\n"
-      "one a line, # for comments. DIR/run.json reports what was done and what it cost,\n"
-      "DIR/failures.jsonl what failed. The same command again skips what is finished and tries "
-      "again\n"
-      "what failed.\n"
-      "\n"
-      "  platen ocr page.png\n"
-      "  platen ocr scans -o text\n"
-      "  platen ocr book.pdf --pages 1-20 --format txt -o text\n"
-      "  find /archive -name '*.tif' -print0 | platen ocr - --input-root /archive -o text\n",
-      "\nValues in brackets are defaults. Every option can also stand in a configuration file\n"
-      "(\"draft_length\": 2; \"inputs\": [\"scans\"]) or in the environment "
-      "(PLATEN_DRAFT_LENGTH=2).\n"
-      "Command line > environment > configuration file > default.\n"};
-}
-
 // What there is to do: everything that can be refused is refused here, before anything is written
 // or read and before the model is loaded.
 struct Job {
@@ -337,8 +310,33 @@ int ReadDocuments(const Settings& settings, Job& job) {
 
 }  // namespace
 
+const CommandSpec& OcrCommand() {
+  static const CommandSpec spec = {
+      .synopsis = {"platen ocr INPUT... [-o DIR] [options]"},
+      .description =
+          "Reads images (PNG, JPEG, JPEG 2000, TIFF, WebP, GIF, BMP, PNM) and PDF files and "
+          "writes the text of each as DIR/<name of the input>.txt, .md and .json (and more: "
+          "--format); without -o the text is printed. INPUT is a file, a folder (read with "
+          "everything below it), a pattern such as 'scans/*.tif' or 'scans/**/*.tif' (at any "
+          "depth), or - for standard input: an image, a PDF, or a list of names, one a line, # "
+          "for comments. DIR/run.json reports what was done and what it cost, "
+          "DIR/failures.jsonl what failed. The same command again skips what is finished and "
+          "tries again what failed.\n\n"
+          "  platen ocr page.png\n"
+          "  platen ocr scans -o text\n"
+          "  platen ocr book.pdf --pages 1-20 --format txt -o text\n"
+          "  find /archive -name '*.tif' -print0 | platen ocr - --input-root /archive -o text\n",
+      .options = OcrOptions(),
+      .after =
+          "Values in brackets are defaults. Every option can also stand in a configuration file "
+          "(\"draft_length\": 2; \"inputs\": [\"scans\"]) or in the environment "
+          "(PLATEN_DRAFT_LENGTH=2). Command line > environment > configuration file > default.\n",
+      .argument = {.kind = Argument::Kind::kFiles}};
+  return spec;
+}
+
 int RunOcrCommand(const Words& words) {
-  const auto parsed = ParseCommand(OcrOptions(), words, Help());
+  const auto parsed = ParseCommand(OcrCommand(), words);
   if (!parsed) return kExitDone;
   const Settings& settings = *parsed;
   SetLogLevel(settings.Flag("verbose") ? "debug"

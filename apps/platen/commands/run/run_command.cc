@@ -78,21 +78,6 @@ const OptionTable& RunOptionTable() {
   return table;
 }
 
-CommandHelp Help() {
-  return {
-      "Usage: platen run REQUESTS.jsonl [-o RESULTS.jsonl] [options]\n\n"
-      "Reads requests, one JSON object on each line, and writes an answer for each, in the same\n"
-      "order. Each line may have its own images, prompt, limits, sampling and drafting. A line "
-      "that\n"
-      "cannot be read gets an answer that says why. The same command again goes on where an\n"
-      "interrupted one stopped. - reads standard input.\n\n"
-      "  {\"id\": \"p1\", \"images\": [\"crops/a.png\"], \"task\": \"text\"}\n"
-      "  {\"id\": \"p2\", \"images\": [{\"path\": \"b.pdf\", \"page\": 3}], \"prompt\": \"Table "
-      "Recognition:\",\n"
-      "   \"max_new_tokens\": 400, \"temperature\": 0.2, \"seed\": 7, \"stop\": [\"</table>\"]}\n\n"
-      "docs/REQUESTS.md lists all keys.\n"};
-}
-
 // What a line was, until its answer comes.
 struct Pending {
   int64_t number = 0;
@@ -257,8 +242,27 @@ class Run {
 
 }  // namespace
 
+const CommandSpec& RunCommand() {
+  static const CommandSpec spec = {
+      .synopsis = {"platen run REQUESTS.jsonl [-o RESULTS.jsonl] [options]"},
+      .description =
+          "Reads requests, one JSON object on each line, and writes an answer for each, in the "
+          "same order. Each line may have its own images, prompt, limits, sampling and "
+          "drafting. A line that cannot be read gets an answer that says why. The same command "
+          "again goes on where an interrupted one stopped. - reads standard input.\n\n"
+          "  {\"id\": \"p1\", \"images\": [\"crops/a.png\"], \"task\": \"text\"}\n"
+          "  {\"id\": \"p2\", \"images\": [{\"path\": \"b.pdf\", \"page\": 3}], \"prompt\": "
+          "\"Table Recognition:\",\n"
+          "   \"max_new_tokens\": 400, \"temperature\": 0.2, \"seed\": 7, \"stop\": "
+          "[\"</table>\"]}\n\n"
+          "docs/REQUESTS.md lists all keys.\n",
+      .options = RunOptionTable(),
+      .argument = {.kind = Argument::Kind::kFiles}};
+  return spec;
+}
+
 int RunRunCommand(const Words& words) {
-  const auto parsed = ParseCommand(RunOptionTable(), words, Help());
+  const auto parsed = ParseCommand(RunCommand(), words);
   if (!parsed) return kExitDone;
   const Settings& settings = *parsed;
   if (settings.positional().size() != 1) {
