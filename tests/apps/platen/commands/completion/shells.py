@@ -8,34 +8,36 @@ import subprocess
 import time
 
 BEGIN, END = "<<begin>>", "<<end>>"
+PROMPT = "prompt> "
 
 
 class Typed:
     """An interactive shell behind a terminal. Its set-up binds ^X^A to writing all completions into
-    the line, ^X^D to printing the line between BEGIN and END."""
+    the line, ^X^G to printing the line between BEGIN and END: no keys that a terminal takes for
+    itself, for it does that until the shell has its prompt."""
 
     def __init__(self, command, setup, folder, environment):
         self.pid, self.terminal = pty.fork()
         if self.pid == 0:
             os.chdir(folder)
-            os.execvpe(command[0], command, {**environment, "TERM": "dumb", "PS1": "", "PS2": ""})
-        self.type(setup + "\necho ready\\ now\n")
-        self.read_until("ready now")
+            os.execvpe(command[0], command, {**environment, "TERM": "dumb", "PS1": PROMPT, "PS2": ""})
+        self.type(setup + "\necho set\\ up\n")
+        self.read_until("set up\n" + PROMPT)
 
     def type(self, text):
         os.write(self.terminal, text.encode())
 
     def read_until(self, end, limit_s=60):
         text, deadline = "", time.monotonic() + limit_s
-        while end not in text:
+        while end not in text.replace("\r", ""):
             ready, _, _ = select.select([self.terminal], [], [], max(0, deadline - time.monotonic()))
             if not ready:
                 raise TimeoutError(f"no {end!r} in what the shell printed: {text!r}")
             text += os.read(self.terminal, 65536).decode(errors="replace")
-        return text.replace("\r\n", "\n").replace("\r", "")
+        return text.replace("\r", "")
 
     def line_after(self, typed, keys):
-        self.type(typed + keys + "\x18\x04")
+        self.type(typed + keys + "\x18\x07")
         text = self.read_until(END)
         return text.split(BEGIN)[1].split(END)[0]
 
@@ -62,7 +64,7 @@ bind 'set enable-bracketed-paste off'
 bind 'set bell-style none'
 show_line() {{ printf '%s%s' '<<begin>''>' "$READLINE_LINE"; echo '<<end>''>'; READLINE_LINE= READLINE_POINT=0; }}
 bind '"\\C-x\\C-a": insert-completions'
-bind -x '"\\C-x\\C-d": show_line'
+bind -x '"\\C-x\\C-g": show_line'
 source {script}"""
     return Typed(["bash", "--norc", "--noprofile", "-i"], setup, folder,
                  {**environment(folder), "INPUTRC": "/dev/null"})
@@ -74,7 +76,7 @@ unsetopt zle_bracketed_paste prompt_cr prompt_sp banghist; unset zle_bracketed_p
 autoload -U compinit; compinit -u -D
 source {script}
 show_line() {{ print -rn -- '<<begin>''>'"$BUFFER"; print '<<end>''>'; BUFFER= }}
-zle -N show_line; bindkey '^X^D' show_line
+zle -N show_line; bindkey '^X^G' show_line
 zle -C all_matches complete-word _generic; bindkey '^X^A' all_matches
 zstyle ':completion:all_matches::::' completer _all_matches _complete
 zstyle ':completion:all_matches:*' insert true
