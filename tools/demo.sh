@@ -9,7 +9,7 @@ out="${1:-out/demo}"
 lines_shown=6
 
 echo "== 1/3 packages"
-./tools/install_packages.sh
+./tools/install_packages.sh --build
 echo "== 2/3 build"
 ./tools/build.sh platen
 echo "== 3/3 platen ocr assets/samples -o $out"

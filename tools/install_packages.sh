@@ -1,12 +1,30 @@
 #!/usr/bin/env bash
 # Installs the Debian packages listed in tools/packages.txt that are not there yet. Needs root or
 # sudo only if something is missing.
+#
+#   ./tools/install_packages.sh               to build, test and run platen
+#   ./tools/install_packages.sh --build       to build and run it
+#   ./tools/install_packages.sh --run-time    to run it: the libraries, and the programs it starts
+#   ./tools/install_packages.sh --package     to build its Debian packages
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+case "${1:-}" in
+  "") sections="build run-time test" ;;
+  --build) sections="build run-time" ;;
+  --run-time) sections="run-time" ;;
+  --package) sections="build run-time package" ;;
+  *) echo "usage: $0 [--build | --run-time | --package]" >&2; exit 2 ;;
+esac
+
 missing=()
+section=
 while read -r package; do
-  [[ -z "$package" || "$package" == \#* ]] && continue
+  case "$package" in
+    "" | \#*) continue ;;
+    \[*\]) section=${package:1:-1}; continue ;;
+  esac
+  [[ " $sections " == *" $section "* ]] || continue
   if ! dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q "ok installed"; then
     missing+=("$package")
   fi

@@ -4,7 +4,10 @@
 set -euo pipefail
 build=$1 source=$2 compiler=$3
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=tests/packaging/keep_manifest.sh
+. "$source/tests/packaging/keep_manifest.sh"
+keep_manifest "$build" "$work/kept"
+trap 'give_manifest_back "$build" "$work/kept"; rm -rf "$work"' EXIT
 page=$source/assets/samples/pages/phototest.tif
 
 cmake --install "$build" --prefix "$work/first" > "$work/install.log"

@@ -1,0 +1,16 @@
+# Runs before files are installed: adds the folders below PLATEN_INSTALL_DIRS that are not there yet
+# to PLATEN_FOLDER_LIST, a line each, for cmake/uninstall.cmake.
+cmake_policy(VERSION 3.25)
+set(_known "")
+if(EXISTS "${PLATEN_FOLDER_LIST}")
+  file(STRINGS "${PLATEN_FOLDER_LIST}" _known)
+endif()
+foreach(_dir IN LISTS PLATEN_INSTALL_DIRS)
+  cmake_path(ABSOLUTE_PATH _dir BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}")
+  set(_dir "$ENV{DESTDIR}${_dir}")
+  while(NOT EXISTS "${_dir}" AND NOT _dir IN_LIST _known)
+    list(APPEND _known "${_dir}")
+    file(APPEND "${PLATEN_FOLDER_LIST}" "${_dir}\n")
+    get_filename_component(_dir "${_dir}" DIRECTORY)
+  endwhile()
+endforeach()

@@ -1,0 +1,41 @@
+# cmake --build BUILD --target uninstall: removes the files that `cmake --install BUILD` has
+# installed, and the folders that it has made if nothing else is in them. Runs in BUILD. A file that is
+# a folder now, or is not there any more, stays as it is.
+cmake_minimum_required(VERSION 3.25)
+if(NOT EXISTS install_manifest.txt)
+  message(FATAL_ERROR "install_manifest.txt is not here: cmake --install has not installed from this "
+    "folder, or only parts of it")
+endif()
+file(STRINGS install_manifest.txt _files)
+set(_count 0)
+set(_folders "")
+foreach(_file IN LISTS _files)
+  set(_file "$ENV{DESTDIR}${_file}")
+  if(IS_SYMLINK "${_file}" OR (EXISTS "${_file}" AND NOT IS_DIRECTORY "${_file}"))
+    file(REMOVE "${_file}")
+    math(EXPR _count "${_count} + 1")
+  endif()
+  get_filename_component(_folder "${_file}" DIRECTORY)
+  list(APPEND _folders "${_folder}")
+endforeach()
+
+set(_made "")
+if(EXISTS installed_folders.txt)
+  file(STRINGS installed_folders.txt _made)
+endif()
+# A folder goes if it, or one above it, was made by the installation.
+list(APPEND _folders ${_made})
+list(REMOVE_DUPLICATES _folders)
+list(SORT _folders ORDER DESCENDING)
+foreach(_folder IN LISTS _folders)
+  set(_above "${_folder}")
+  while(NOT _above IN_LIST _made AND NOT _above MATCHES "^/?$")
+    get_filename_component(_above "${_above}" DIRECTORY)
+  endwhile()
+  file(GLOB _left LIST_DIRECTORIES TRUE "${_folder}/*")  # names that begin with a dot, too
+  if(_above IN_LIST _made AND IS_DIRECTORY "${_folder}" AND NOT _left)
+    file(REMOVE_RECURSE "${_folder}")
+  endif()
+endforeach()
+file(REMOVE install_manifest.txt installed_folders.txt)
+message(STATUS "uninstalled ${_count} files")
