@@ -65,12 +65,7 @@ std::string ValueOf(const OptionSpec& option) {
 std::string ArgumentOf(const Argument& argument, const std::vector<CommandGroup>& groups) {
   if (argument.kind == Argument::Kind::kFiles) return " -F";
   if (argument.kind == Argument::Kind::kFolder) return " -a " + Quoted(kFolders);
-  std::vector<std::string> choices = argument.choices;
-  if (argument.kind == Argument::Kind::kCommand) {
-    for (const CommandGroup& group : groups) {
-      for (const Command& other : group.commands) choices.push_back(other.name);
-    }
-  }
+  const std::vector<std::string> choices = ArgumentChoices(argument, groups);
   return choices.empty() ? "" : Choices(choices, kWords);
 }
 

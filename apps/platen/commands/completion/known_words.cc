@@ -43,12 +43,7 @@ std::string ArgumentBranch(const std::string& command, const Argument& argument,
                            const std::vector<CommandGroup>& groups) {
   if (argument.kind == Argument::Kind::kFiles) return Branch({command}, "files");
   if (argument.kind == Argument::Kind::kFolder) return Branch({command}, "folder");
-  Names choices = argument.choices;
-  if (argument.kind == Argument::Kind::kCommand) {
-    for (const CommandGroup& group : groups) {
-      for (const Command& other : group.commands) choices.push_back(other.name);
-    }
-  }
+  const Names choices = ArgumentChoices(argument, groups);
   return Branch({command}, choices.empty() ? "text" : "choice", choices);
 }
 
@@ -82,6 +77,16 @@ ValueKind ValueKindOf(const OptionSpec& option) {
              : option.value_name == "DIR" ? ValueKind::kFolder
                                           : ValueKind::kText;
   }
+}
+
+std::vector<std::string> ArgumentChoices(const Argument& argument,
+                                         const std::vector<CommandGroup>& groups) {
+  if (argument.kind != Argument::Kind::kCommand) return argument.choices;
+  std::vector<std::string> names;
+  for (const CommandGroup& group : groups) {
+    for (const Command& command : group.commands) names.push_back(command.name);
+  }
+  return names;
 }
 
 std::string FirstSentence(const std::string& text) {

@@ -1,5 +1,5 @@
 // What is known of the words that can stand at a place of a command line; for shells with the
-// syntax of sh: bash and zsh.
+// syntax of sh, bash and zsh, and what every shell needs.
 #pragma once
 
 #include <string>
@@ -13,6 +13,10 @@ namespace platen {
 // What an option's value is.
 enum class ValueKind { kNone, kText, kFile, kFolder, kChoice, kChoiceList };
 ValueKind ValueKindOf(const OptionSpec& option);
+
+// The words that an argument is one of; empty: any.
+std::vector<std::string> ArgumentChoices(const Argument& argument,
+                                         const std::vector<CommandGroup>& groups);
 
 // The first sentence of an option's help.
 std::string FirstSentence(const std::string& text);
