@@ -26,7 +26,13 @@ b() { buildah --root "$work/store" --runroot "$work/run" --storage-driver vfs "$
 
 echo "== base"
 base=localhost/debian:12-slim
-mmdebstrap --quiet --variant=minbase --include=ca-certificates bookworm "$work/base.tar"
+# shellcheck disable=SC2016
+mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Codename: bookworm' | head -n 1)
+if [[ -z $mirror ]]; then
+  echo "skipped: no package source of Debian 12"
+  exit 77
+fi
+mmdebstrap --quiet --variant=minbase --include=ca-certificates bookworm "$work/base.tar" "$mirror"
 container=$(b from scratch)
 b add --quiet "$container" "$work/base.tar" / > /dev/null
 b commit --quiet "$container" $base > /dev/null
