@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by tests that install from a build folder: keep_manifest BUILD KEPT moves what BUILD knows of
 # an installation to the folder KEPT, give_manifest_back BUILD KEPT brings it back, so that its target
 # uninstall still finds what its user has installed.
