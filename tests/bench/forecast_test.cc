@@ -20,14 +20,14 @@ glm_ocr::Config ReleasedSizes() {
   config.text.num_heads = 16;
   config.text.num_kv_heads = 8;
   config.text.head_dim = 128;
-  config.vision.depth = 24;
-  config.vision.hidden_size = 1024;
-  config.vision.num_heads = 16;
-  config.vision.intermediate_size = 4096;
-  config.vision.patch_size = 14;
-  config.vision.temporal_patch_size = 2;
-  config.vision.spatial_merge_size = 2;
-  config.vision.out_hidden_size = 1536;
+  config.input.vision.depth = 24;
+  config.input.vision.hidden_size = 1024;
+  config.input.vision.num_heads = 16;
+  config.input.vision.intermediate_size = 4096;
+  config.input.vision.patch_size = 14;
+  config.input.vision.temporal_patch_size = 2;
+  config.input.vision.spatial_merge_size = 2;
+  config.input.vision.out_hidden_size = 1536;
   return config;
 }
 

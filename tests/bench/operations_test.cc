@@ -84,14 +84,14 @@ ModelCounts TinyModel() {
   config.text.num_heads = 2;
   config.text.num_kv_heads = 1;
   config.text.head_dim = 16;
-  config.vision.depth = 3;
-  config.vision.hidden_size = 8;
-  config.vision.num_heads = 2;
-  config.vision.intermediate_size = 16;
-  config.vision.patch_size = 2;
-  config.vision.temporal_patch_size = 2;
-  config.vision.spatial_merge_size = 2;
-  config.vision.out_hidden_size = 4;
+  config.input.vision.depth = 3;
+  config.input.vision.hidden_size = 8;
+  config.input.vision.num_heads = 2;
+  config.input.vision.intermediate_size = 16;
+  config.input.vision.patch_size = 2;
+  config.input.vision.temporal_patch_size = 2;
+  config.input.vision.spatial_merge_size = 2;
+  config.input.vision.out_hidden_size = 4;
   return CountsOf(glm_ocr::GlmOcr(config, "config.json"));
 }
 

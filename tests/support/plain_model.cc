@@ -78,7 +78,7 @@ Row PlainModel::Rms(const std::string& name, const Row& x, double eps) const {
 }
 
 Rows PlainModel::Vision(const std::vector<float>& patches, PatchGrid grid) const {
-  const glm_ocr::VisionConfig& c = config_.vision;
+  const glm_input::VisionConfig& c = config_.input.vision;
   const auto heads = static_cast<size_t>(c.num_heads);
   const auto d = static_cast<size_t>(c.head_dim());
   const auto width = static_cast<size_t>(c.hidden_size);
@@ -228,7 +228,7 @@ Rows PlainModel::Hidden(const std::vector<TokenId>& ids,
   size_t image_row = 0;
   for (const TokenId id : ids) {
     // Beyond the prompt's images an image token is a generated token like any other.
-    const bool image = id == config_.image_tokens.image && image_row < images.size();
+    const bool image = id == config_.input.image_tokens.image && image_row < images.size();
     x.push_back(image ? images[image_row++] : Embedding(id));
   }
   for (int layer = 0; layer < config_.text.num_layers; ++layer) {

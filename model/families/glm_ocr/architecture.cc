@@ -3,11 +3,12 @@
 #include <optional>
 #include <utility>
 
-#include "model/families/glm_ocr/chat_prompt.h"
+#include "model/families/glm_input/chat_prompt.h"
+#include "model/families/glm_input/describe.h"
+#include "model/families/glm_input/vision.h"
 #include "model/families/glm_ocr/decoder.h"
 #include "model/families/glm_ocr/modules.h"
 #include "model/families/glm_ocr/mtp.h"
-#include "model/families/glm_ocr/vision.h"
 #include "model/support/json_fields.h"
 #include "model/support/mapped_file.h"
 
@@ -28,40 +29,15 @@ TextSizes TextSizesOf(const TextConfig& c) {
   return sizes;
 }
 
-VisionSizes VisionSizesOf(const VisionConfig& c) {
-  return {.patch_size = c.patch_size,
-          .patch_values = c.patch_values(),
-          .patches_per_token = c.spatial_merge_size * c.spatial_merge_size,
-          .attention = {c.depth, c.num_heads, c.head_dim(), c.head_dim()}};
-}
-
-// The token `content` exists in the tokenizer and has the id the config gives it, if any.
-void CheckAddedToken(const Tokenizer& tokenizer, const std::string& config_path,
-                     const std::string& content, std::optional<TokenId> config_id,
-                     const char* config_field, std::vector<Error>& problems) {
-  const std::optional<TokenId> id = tokenizer.AddedTokenId(content);
-  if (!id) {
-    problems.emplace_back(
-        ErrorKind::kModel,
-        ErrorLocation{.file = SiblingFile(config_path, "tokenizer.json"), .field = "added_tokens"},
-        "has no token " + content + ", which the prompt needs");
-  } else if (config_id && *id != *config_id) {
-    problems.emplace_back(ErrorKind::kModel,
-                          ErrorLocation{.file = config_path, .field = config_field},
-                          "is " + std::to_string(*config_id) + ", but tokenizer.json gives " +
-                              content + " the id " + std::to_string(*id));
-  }
-}
-
 }  // namespace
 
 GlmOcr::GlmOcr(Config config, std::string config_path)
     : config_(std::move(config)),
       config_path_(std::move(config_path)),
       text_(TextSizesOf(config_.text)),
-      vision_(VisionSizesOf(config_.vision)) {}
+      vision_(glm_input::SizesOf(config_.input.vision)) {}
 
-std::string_view GlmOcr::image_placeholder() const { return kImagePlaceholder; }
+std::string_view GlmOcr::image_placeholder() const { return glm_input::kImagePlaceholder; }
 
 // As the reference does, keeps a stored head that differs from the embedding although the config
 // ties the two. Reads both tables if both are there.
@@ -81,21 +57,12 @@ std::string GlmOcr::Settle(const Checkpoint& checkpoint) {
 ModuleTable GlmOcr::Modules() const { return DescribeModules(config_).table; }
 
 std::vector<Error> GlmOcr::CheckTokens(const Tokenizer& tokenizer) const {
-  std::vector<Error> problems;
-  const ImageTokens& image = config_.image_tokens;
-  const auto check = [&](std::string_view content, std::optional<TokenId> id, const char* field) {
-    CheckAddedToken(tokenizer, config_path_, std::string(content), id, field, problems);
-  };
-  check(kImagePlaceholder, image.image, "image_token_id");
-  check("<|begin_of_image|>", image.start, "image_start_token_id");
-  check("<|end_of_image|>", image.end, "image_end_token_id");
-  for (const std::string_view content : PromptControlTokens()) check(content, std::nullopt, "");
-  return problems;
+  return glm_input::CheckTokens(config_.input.image_tokens, tokenizer, config_path_);
 }
 
 PromptInput GlmOcr::BuildPrompt(const Tokenizer& tokenizer, std::span<const PatchGrid> grids,
                                 const std::string& text) const {
-  return glm_ocr::BuildPrompt(tokenizer, config_.image_tokens, grids, text);
+  return glm_input::BuildPrompt(tokenizer, config_.input.image_tokens, grids, text);
 }
 
 // The attention kernels keep a head's vector and a group's queries in fixed buffers.
@@ -108,7 +75,7 @@ void GlmOcr::CheckKernelLimits() const {
   };
   const TextConfig& text = config_.text;
   check("text_config.head_dim", text.head_dim, kMaxHeadDim);
-  check("vision_config.hidden_size / num_heads", config_.vision.head_dim(), kMaxHeadDim);
+  glm_input::CheckHeadWidth(config_.input.vision, config_path_);
   check("text_config.num_attention_heads / num_key_value_heads", text.num_heads / text.num_kv_heads,
         kMaxQueryGroup);
 }
@@ -119,8 +86,8 @@ ModelParts GlmOcr::Build(const KernelTable& kernels, VisionAttention attention) 
   const Weights& w = *modules.weights;
   ModelParts parts;
   parts.text = std::make_unique<Decoder>(config_.text, w.text, kernels);
-  parts.vision = std::make_unique<VisionEncoder>(config_.vision, config_.image_processor, w.vision,
-                                                 kernels, attention);
+  parts.vision = std::make_unique<glm_input::VisionEncoder>(
+      config_.input.vision, config_.input.image_processor, w.vision, kernels, attention);
   if (w.text.mtp) parts.draft = std::make_unique<MtpLayer>(config_.text, *w.text.mtp, kernels);
   parts.modules = std::move(modules.table);
   return parts;

@@ -10,31 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "model/families/glm_input/config.h"
 #include "model/families/special_tokens.h"
-#include "model/support/token_id.h"
 
 namespace platen::glm_ocr {
-
-// config.json -> vision_config. Shapes in comments use C = hidden_size, H = num_heads.
-struct VisionConfig {
-  int depth = 0;              // number of blocks
-  int hidden_size = 0;        // C
-  int num_heads = 0;          // H; head_dim = C / H, a multiple of 4 (rotary over rows and columns)
-  int intermediate_size = 0;  // SwiGLU width of a block
-  int in_channels = 3;        // always 3: RGB
-  int patch_size = 0;         // pixels
-  int temporal_patch_size = 0;  // frames per patch; a still image is repeated
-  int spatial_merge_size = 0;   // always 2: 2x2 patches make one image token
-  int out_hidden_size = 0;      // width of the merger's output = text hidden_size
-  float rms_norm_eps = 0;
-  double rope_theta = 10000.0;
-
-  int head_dim() const { return hidden_size / num_heads; }
-  // Values of one flattened patch: channels x frames x rows x columns.
-  int patch_values() const { return in_channels * temporal_patch_size * patch_size * patch_size; }
-  // SwiGLU width of the merger: out_hidden_size * in_channels, as the reference defines it.
-  int merger_intermediate_size() const { return out_hidden_size * in_channels; }
-};
 
 // config.json -> text_config.
 struct TextConfig {
@@ -56,33 +35,10 @@ struct TextConfig {
   int kv_size() const { return num_kv_heads * head_dim; }
 };
 
-// Token ids of config.json that stand for images in a prompt, checked against the tokenizer.
-struct ImageTokens {
-  TokenId image = -1;
-  TokenId start = -1;
-  TokenId end = -1;
-};
-
-// preprocessor_config.json.
-struct ImageProcessorConfig {
-  int64_t min_pixels = 0;  // size.shortest_edge: a pixel volume (rows x columns x frames)
-  int64_t max_pixels = 0;  // size.longest_edge: likewise
-  int patch_size = 0;
-  int temporal_patch_size = 0;
-  int merge_size = 0;
-  std::array<double, 3> mean = {};
-  std::array<double, 3> std = {};
-  double rescale_factor = 1.0 / 255.0;
-
-  int factor() const { return patch_size * merge_size; }  // image sides are multiples of it
-};
-
 struct Config {
   TextConfig text;
-  VisionConfig vision;
   SpecialTokens tokens;
-  ImageTokens image_tokens;
-  ImageProcessorConfig image_processor;
+  glm_input::Config input;
 };
 
 // Reads config.json, generation_config.json and preprocessor_config.json of a snapshot folder.

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "model/families/glm_input/describe.h"
 #include "model/families/glm_ocr/architecture.h"
 #include "model/support/grouped.h"
 
@@ -38,47 +39,21 @@ FactSection TextFacts(const TextConfig& text, int64_t cache_values) {
                                    Grouped(4 * cache_values) + " in f32"}}};
 }
 
-FactSection VisionFacts(const VisionConfig& vision) {
-  return {"vision model",
-          {{"blocks", Text(vision.depth)},
-           {"hidden size", Text(vision.hidden_size) + ", " + Text(vision.num_heads) + " heads, " +
-                               Text(vision.head_dim()) + " wide"},
-           {"feed-forward size", Text(vision.intermediate_size)},
-           {"patch", Text(vision.patch_size) + " x " + Text(vision.patch_size) + " pixels, " +
-                         Text(vision.temporal_patch_size) + " frames"},
-           {"rope", "theta " + NumberText(vision.rope_theta)},
-           {"norm epsilon", NumberText(vision.rms_norm_eps)}}};
-}
-
-FactSection ImageFacts(const ImageProcessorConfig& images) {
-  // Sizes count every frame of a patch; a page is one image repeated.
-  const int64_t frames = images.temporal_patch_size;
-  const int64_t token_pixels = int64_t{images.factor()} * images.factor();
-  return {"images",
-          {{"pixels", Grouped(images.min_pixels / frames) + " to " +
-                          Grouped(images.max_pixels / frames) + " after resizing"},
-           {"image tokens", "up to " + Grouped(images.max_pixels / frames / token_pixels) +
-                                ", one per " + Text(images.factor()) + " x " +
-                                Text(images.factor()) + " pixels"}}};
-}
-
 }  // namespace
 
 std::vector<FactSection> GlmOcr::Facts() const {
-  return {TextFacts(config_.text, text_.cache.values_per_token()), VisionFacts(config_.vision),
-          ImageFacts(config_.image_processor)};
+  std::vector<FactSection> facts = {TextFacts(config_.text, text_.cache.values_per_token())};
+  for (FactSection& section : glm_input::Facts(config_.input)) facts.push_back(std::move(section));
+  return facts;
 }
 
 std::vector<std::pair<std::string, std::string>> GlmOcr::TokenFacts() const {
-  const ImageTokens& tokens = config_.image_tokens;
-  return {{"image ids", Text(tokens.start) + " " + Text(tokens.image) + " " + Text(tokens.end) +
-                            " (begin, image, end)"}};
+  return glm_input::TokenFacts(config_.input.image_tokens);
 }
 
 Json GlmOcr::ConfigJson() const {
   const TextConfig& text = config_.text;
-  const VisionConfig& vision = config_.vision;
-  const ImageProcessorConfig& images = config_.image_processor;
+  const glm_input::ImageTokens& image = config_.input.image_tokens;
   return {{"text",
            {{"layers", text.num_layers},
             {"mtp_layers", text.num_mtp_layers},
@@ -94,27 +69,14 @@ Json GlmOcr::ConfigJson() const {
             {"rms_norm_eps", text.rms_norm_eps},
             {"tied_head", text.tie_word_embeddings},
             {"cache_values_per_token", text_.cache.values_per_token()}}},
-          {"vision",
-           {{"depth", vision.depth},
-            {"hidden_size", vision.hidden_size},
-            {"heads", vision.num_heads},
-            {"intermediate_size", vision.intermediate_size},
-            {"patch_size", vision.patch_size},
-            {"temporal_patch_size", vision.temporal_patch_size},
-            {"rope_theta", vision.rope_theta},
-            {"rms_norm_eps", vision.rms_norm_eps}}},
+          {"vision", glm_input::VisionJson(config_.input.vision)},
           {"tokens",
-           {{"image", config_.image_tokens.image},
-            {"image_start", config_.image_tokens.start},
-            {"image_end", config_.image_tokens.end},
+           {{"image", image.image},
+            {"image_start", image.start},
+            {"image_end", image.end},
             {"stop", config_.tokens.stop},
             {"pad", config_.tokens.pad}}},
-          {"image_processor",
-           {{"min_pixels", images.min_pixels},
-            {"max_pixels", images.max_pixels},
-            {"mean", images.mean},
-            {"std", images.std},
-            {"rescale_factor", images.rescale_factor}}}};
+          {"image_processor", glm_input::ImageProcessorJson(config_.input.image_processor)}};
 }
 
 }  // namespace platen::glm_ocr

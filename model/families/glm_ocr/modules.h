@@ -1,6 +1,6 @@
 // The modules of GLM-OCR: where their weights live, and the table that describes each once.
 //
-// Names follow the checkpoint. C = vision hidden size, D = text hidden size.
+// Names follow the checkpoint. D = text hidden size.
 #pragma once
 
 #include <memory>
@@ -8,32 +8,11 @@
 #include <vector>
 
 #include "model/checkpoint/module_table.h"
+#include "model/families/glm_input/modules.h"
 #include "model/families/glm_ocr/config.h"
 #include "model/ops/linear.h"
 
 namespace platen::glm_ocr {
-
-// model.visual.blocks.N
-struct VisionBlockWeights {
-  std::vector<float> norm1, norm2;    // [C]
-  Linear qkv;                         // C -> 3C: q | k | v, each H heads x head_dim
-  std::vector<float> q_norm, k_norm;  // [head_dim]
-  Linear proj;                        // C -> C
-  Linear gate_up;                     // C -> intermediate, silu(gate) * up
-  Linear down;                        // intermediate -> C
-};
-
-// model.visual
-struct VisionWeights {
-  Linear patch_embed;  // patch_values -> C
-  std::vector<VisionBlockWeights> blocks;
-  std::vector<float> post_layernorm;  // [C]
-  Linear downsample;                  // 4C -> D: four patches of a block, (dy, dx) then channel
-  Linear merger_proj;                 // D -> D
-  std::vector<float> merger_norm, merger_norm_bias;  // [D]
-  Linear merger_gate_up;                             // D -> 3D, silu(gate) * up
-  Linear merger_down;                                // 3D -> D
-};
 
 // model.language_model.layers.N
 struct DecoderLayerWeights {
@@ -62,7 +41,7 @@ struct TextWeights {
 };
 
 struct Weights {
-  VisionWeights vision;
+  glm_input::VisionWeights vision;
   TextWeights text;
 };
 

@@ -25,7 +25,7 @@ TEST(LoadSnapshot, LoadsTheOneFileBf16Snapshot) {
   EXPECT_EQ(GlmConfig(snapshot).text.q_size(), 64);
   EXPECT_EQ(GlmConfig(snapshot).text.num_mtp_layers, 1);
   EXPECT_EQ(GlmConfig(snapshot).tokens.stop, (std::vector<TokenId>{873, 880}));
-  EXPECT_EQ(GlmConfig(snapshot).image_tokens.image, 907);
+  EXPECT_EQ(GlmConfig(snapshot).input.image_tokens.image, 907);
   EXPECT_EQ(snapshot.checkpoint.Find("lm_head.weight")->dtype, DType::kBF16);
   EXPECT_TRUE(snapshot.warnings.empty());
 }
@@ -35,10 +35,10 @@ TEST(LoadSnapshot, LoadsTheShardedTiedF32Snapshot) {
   EXPECT_TRUE(GlmConfig(snapshot).text.tie_word_embeddings);
   EXPECT_EQ(snapshot.checkpoint.Find("lm_head.weight"), nullptr);
   EXPECT_EQ(snapshot.checkpoint.Find("model.language_model.norm.weight")->dtype, DType::kF32);
-  EXPECT_EQ(GlmConfig(snapshot).vision.rope_theta,
+  EXPECT_EQ(GlmConfig(snapshot).input.vision.rope_theta,
             10000.0);  // the file has no vision rope_parameters
   EXPECT_EQ(GlmConfig(snapshot).text.rope_theta, 500.0);
-  EXPECT_EQ(GlmConfig(snapshot).image_processor.max_pixels, 16000);
+  EXPECT_EQ(GlmConfig(snapshot).input.image_processor.max_pixels, 16000);
 }
 
 TEST(LoadSnapshot, LoadsTheSnapshotWithTheReleasedModelsRatios) {

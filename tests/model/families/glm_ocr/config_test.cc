@@ -219,20 +219,22 @@ TEST(Config, RefusesEveryMissingFieldItNeedsByName) {
 }
 
 TEST(Config, TakesTheReferencesDefaultsForWhatMayBeMissing) {
-  EXPECT_EQ(
-      EditedConfig().Delete(kConfig, {"vision_config", "rope_parameters"}).Read().vision.rope_theta,
-      10000.0);
+  EXPECT_EQ(EditedConfig()
+                .Delete(kConfig, {"vision_config", "rope_parameters"})
+                .Read()
+                .input.vision.rope_theta,
+            10000.0);
   EXPECT_EQ(EditedConfig()
                 .Delete(kConfig, {"text_config", "num_nextn_predict_layers"})
                 .Read()
                 .text.num_mtp_layers,
             0);
   const Config bare = EditedConfig().Write(kPreprocessor, "{}").Read();
-  EXPECT_EQ(bare.image_processor.min_pixels, 12544);
-  EXPECT_EQ(bare.image_processor.max_pixels, 11'760'000);
-  EXPECT_EQ(bare.image_processor.patch_size, 14);
-  EXPECT_EQ(bare.image_processor.mean[0], 0.48145466);
-  EXPECT_EQ(bare.image_processor.rescale_factor, 1.0 / 255.0);
+  EXPECT_EQ(bare.input.image_processor.min_pixels, 12544);
+  EXPECT_EQ(bare.input.image_processor.max_pixels, 11'760'000);
+  EXPECT_EQ(bare.input.image_processor.patch_size, 14);
+  EXPECT_EQ(bare.input.image_processor.mean[0], 0.48145466);
+  EXPECT_EQ(bare.input.image_processor.rescale_factor, 1.0 / 255.0);
 }
 
 // Rotary settings may stand in rope_parameters, in rope_scaling (an older name, which the reference
@@ -293,7 +295,7 @@ TEST(Config, HonoursRotarySettingsOfOlderConfigurations) {
     return config.Delete(kConfig, whole ? all : theta)
         .Set(kConfig, {"vision_config", key}, value)
         .Read()
-        .vision.rope_theta;
+        .input.vision.rope_theta;
   };
   const json scaling = R"({"type": "default", "rope_theta": 700.0})"_json;
   for (const bool whole : {true, false}) {
@@ -340,7 +342,7 @@ TEST(Config, AcceptsWhatSaysTheSameTwice) {
     ASSERT_EQ(edited.RefusedAt(), "") << edited.Reason();
     EXPECT_EQ(edited.Read().text.rope_theta, expected.text.rope_theta);
     EXPECT_EQ(edited.Read().text.mrope_section, expected.text.mrope_section);
-    EXPECT_EQ(edited.Read().vision.rope_theta, expected.vision.rope_theta);
+    EXPECT_EQ(edited.Read().input.vision.rope_theta, expected.input.vision.rope_theta);
   }
 }
 

@@ -1,4 +1,4 @@
-#include "model/families/glm_ocr/image_processor.h"
+#include "model/families/glm_input/image_processor.h"
 
 #include <algorithm>
 #include <cassert>
@@ -8,7 +8,7 @@
 #include "model/ops/resize_image.h"
 #include "model/support/error.h"
 
-namespace platen::glm_ocr {
+namespace platen::glm_input {
 namespace {
 
 constexpr double kMaxAspectRatio = 200;
@@ -126,4 +126,4 @@ void ImageProcessor::WritePatches(const PreparedImage& image, std::span<float> r
   }
 }
 
-}  // namespace platen::glm_ocr
+}  // namespace platen::glm_input

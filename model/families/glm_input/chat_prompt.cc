@@ -1,11 +1,11 @@
-#include "model/families/glm_ocr/chat_prompt.h"
+#include "model/families/glm_input/chat_prompt.h"
 
 #include <algorithm>
 #include <cassert>
 
 #include "model/support/error.h"
 
-namespace platen::glm_ocr {
+namespace platen::glm_input {
 namespace {
 
 constexpr std::string_view kPrefix = "[gMASK]<sop>";
@@ -153,4 +153,4 @@ PromptInput BuildPrompt(const Tokenizer& tokenizer, const ImageTokens& tokens,
   return out;
 }
 
-}  // namespace platen::glm_ocr
+}  // namespace platen::glm_input

@@ -8,7 +8,8 @@
 #include <cmath>
 
 #include "model/checkpoint/weight_source.h"
-#include "model/families/glm_ocr/vision.h"
+#include "model/families/glm_input/vision.h"
+#include "model/families/glm_ocr/modules.h"
 #include "tests/support/glm_ocr.h"
 #include "tests/support/golden.h"
 
@@ -33,8 +34,8 @@ class EncoderAttentionKinds
     glm_ocr::BoundModules modules = glm_ocr::DescribeModules(config);
     CheckpointSource source(Precision::kF32);
     LoadModules(modules.table, model_.snapshot().checkpoint, source);
-    const glm_ocr::VisionEncoder encoder(config.vision, config.image_processor,
-                                         modules.weights->vision, kernels, attention);
+    const glm_input::VisionEncoder encoder(config.input.vision, config.input.image_processor,
+                                           modules.weights->vision, kernels, attention);
     std::vector<const PreparedImage*> batch;
     int64_t tokens = 0;
     for (size_t i = first; i < first + count; ++i) {
@@ -42,7 +43,7 @@ class EncoderAttentionKinds
       tokens += images_[i].grid.num_image_tokens();
     }
     Mat out(tokens, model_.architecture().text().hidden_size);
-    glm_ocr::VisionWorkspace ws;
+    glm_input::VisionWorkspace ws;
     encoder.Encode(batch, ws, out.View(), {});
     return {out.span().begin(), out.span().end()};
   }

@@ -1,6 +1,6 @@
 // The image processor against the reference: every expected value here was computed by transformers
 // and torch (tests/golden/README.md).
-#include "model/families/glm_ocr/image_processor.h"
+#include "model/families/glm_input/image_processor.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 #include "tests/support/images.h"
 #include "tests/support/npy.h"
 
-namespace platen::glm_ocr {
+namespace platen::glm_input {
 namespace {
 
 using ::platen::testing::AllClose;
@@ -165,4 +165,4 @@ INSTANTIATE_TEST_SUITE_P(BothPixelLimits, PixelValues,
                          ::testing::Values(std::pair{12544, 9633792}, std::pair{9000, 16000}));
 
 }  // namespace
-}  // namespace platen::glm_ocr
+}  // namespace platen::glm_input

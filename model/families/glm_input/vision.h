@@ -10,14 +10,14 @@
 #include <span>
 #include <vector>
 
-#include "model/families/glm_ocr/config.h"
-#include "model/families/glm_ocr/image_processor.h"
-#include "model/families/glm_ocr/modules.h"
+#include "model/families/glm_input/config.h"
+#include "model/families/glm_input/image_processor.h"
+#include "model/families/glm_input/modules.h"
 #include "model/families/vision_model.h"
 #include "model/ops/encoder_attention.h"
 #include "model/ops/observer.h"
 
-namespace platen::glm_ocr {
+namespace platen::glm_input {
 
 struct VisionWorkspace : Workspace {
   Mat pixels;                        // [P, patch_values]
@@ -72,4 +72,4 @@ class VisionEncoder final : public VisionModel {
   std::vector<float> inverse_frequencies_;  // [d / 4]
 };
 
-}  // namespace platen::glm_ocr
+}  // namespace platen::glm_input

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "model/families/glm_ocr/config.h"
+#include "model/families/glm_input/config.h"
 #include "model/families/prompt.h"
 #include "model/tokenizer/tokenizer.h"
 
-namespace platen::glm_ocr {
+namespace platen::glm_input {
 
 // One part of a message: an image placeholder or text.
 struct ChatPart {
@@ -49,4 +49,4 @@ PromptInput BuildPrompt(const Tokenizer& tokenizer, const ImageTokens& tokens,
 void ComputeRopePositions(std::span<const TokenId> ids, TokenId image_token,
                           std::span<const PatchGrid> grids, PromptInput& out);
 
-}  // namespace platen::glm_ocr
+}  // namespace platen::glm_input

@@ -6,7 +6,7 @@
 
 #include "model/support/json_fields.h"
 
-namespace platen::glm_ocr {
+namespace platen::glm_input {
 
 struct TextRope {
   double theta = 0;
@@ -22,4 +22,4 @@ TextRope ReadTextRope(const JsonObject& model, int head_dim);
 // Theta of the vision model, 10000 if nothing is said, as in the reference.
 double ReadVisionTheta(const JsonObject& model);
 
-}  // namespace platen::glm_ocr
+}  // namespace platen::glm_input

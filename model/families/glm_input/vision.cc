@@ -1,4 +1,4 @@
-#include "model/families/glm_ocr/vision.h"
+#include "model/families/glm_input/vision.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include "model/ops/swiglu.h"
 #include "model/support/ceil_div.h"
 
-namespace platen::glm_ocr {
+namespace platen::glm_input {
 namespace {
 
 // LayerNorm's own default in the reference: it does not follow rms_norm_eps.
@@ -152,4 +152,4 @@ void VisionEncoder::Tail(VisionWorkspace& ws, MatView out, const Observer& obser
   if (observer) observer("vision_embeds", out);
 }
 
-}  // namespace platen::glm_ocr
+}  // namespace platen::glm_input

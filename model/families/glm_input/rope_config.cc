@@ -1,11 +1,11 @@
-#include "model/families/glm_ocr/rope_config.h"
+#include "model/families/glm_input/rope_config.h"
 
 #include <algorithm>
 #include <numeric>
 #include <optional>
 #include <string>
 
-namespace platen::glm_ocr {
+namespace platen::glm_input {
 namespace {
 
 constexpr double kMinTheta = 1.0;
@@ -94,4 +94,4 @@ double ReadVisionTheta(const JsonObject& model) {
   return ReadTheta(model, CheckedPlaces(model, /*vision=*/true), kReferenceTheta);
 }
 
-}  // namespace platen::glm_ocr
+}  // namespace platen::glm_input

@@ -1,5 +1,5 @@
 // Prompt text, input ids and rope positions against the reference.
-#include "model/families/glm_ocr/chat_prompt.h"
+#include "model/families/glm_input/chat_prompt.h"
 
 #include <gtest/gtest.h>
 
@@ -7,11 +7,12 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "model/families/glm_ocr/config.h"
 #include "model/families/snapshot.h"
 #include "model/support/error.h"
 #include "tests/support/npy.h"
 
-namespace platen::glm_ocr {
+namespace platen::glm_input {
 namespace {
 
 using nlohmann::json;
@@ -66,7 +67,7 @@ class GoldenPrompts : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(GoldenPrompts, HaveTheReferencesIdsPositionsAndDelta) {
   const std::string dir = SourcePath("tests/golden/snapshots/" + GetParam());
-  const Config config = ReadConfig(dir);
+  const Config config = glm_ocr::ReadConfig(dir).input;
   const Tokenizer tokenizer = Tokenizer::Load(dir + "/tokenizer.json");
   int num_cases = 0;
   for (const auto& entry :
@@ -128,7 +129,7 @@ TEST(ComputeRopePositions, RefusesImageTokensThatDoNotMatchTheGrids) {
 
 TEST(BuildPrompt, RefusesATaskTextWithImagePlaceholders) {
   const std::string dir = SourcePath("tests/golden/snapshots/tiny-a");
-  const Config config = ReadConfig(dir);
+  const Config config = glm_ocr::ReadConfig(dir).input;
   const Tokenizer tokenizer = Tokenizer::Load(dir + "/tokenizer.json");
   const PatchGrid grid{2, 2};
   try {
@@ -140,4 +141,4 @@ TEST(BuildPrompt, RefusesATaskTextWithImagePlaceholders) {
 }
 
 }  // namespace
-}  // namespace platen::glm_ocr
+}  // namespace platen::glm_input

@@ -7,11 +7,11 @@
 #include <array>
 #include <span>
 
-#include "model/families/glm_ocr/config.h"
+#include "model/families/glm_input/config.h"
 #include "model/families/vision_model.h"
 #include "model/support/image.h"
 
-namespace platen::glm_ocr {
+namespace platen::glm_input {
 
 // Size an image is resized to; both sides are multiples of config.factor().
 struct ResizeTarget {
@@ -42,4 +42,4 @@ class ImageProcessor {
   std::array<std::array<float, 256>, 3> normalised_;  // value of every level, per channel
 };
 
-}  // namespace platen::glm_ocr
+}  // namespace platen::glm_input
