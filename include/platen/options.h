@@ -41,7 +41,8 @@ struct DocumentOptions {
   int max_new_tokens = 0;  // of one crop; 0: derived from its size
   double text_height = 0;  // > 0: large regions are scaled down so that small letters are this
                            // high, in pixels
-  int pdf_dpi = 200;       // PDF pages are rendered at
+  int pdf_dpi = 200;       // PDF pages are rendered at; 0: pages that are scans at the scan's own
+                           // resolution, from 150 to 400, others at 200
   std::int64_t max_pixels = 200'000'000;  // of one page
 };
 

@@ -115,7 +115,7 @@ ReadOptions ToReadOptions(const DocumentOptions& options, const ReadingConfig& r
     throw Error(ErrorKind::kUsage, {"", "task"},
                 "is \"" + options.task + "\"; known: text, table, formula");
   }
-  if (options.max_new_tokens < 0 || options.text_height < 0 || options.pdf_dpi < 1 ||
+  if (options.max_new_tokens < 0 || options.text_height < 0 || options.pdf_dpi < 0 ||
       options.pdf_dpi > 2400 || options.max_pixels < 1) {
     throw Error(ErrorKind::kUsage, {"", "DocumentOptions"}, "has a value out of range");
   }

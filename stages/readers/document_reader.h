@@ -19,12 +19,19 @@
 
 namespace platen {
 
+inline constexpr int kUsualPdfDpi = 200;
+// ReadLimits::pdf_dpi: a page that is a scan is rendered at the scan's resolution, from
+// kLeastScanDpi to kMostScanDpi and as far as max_pixels allows; any other page at kUsualPdfDpi.
+inline constexpr int kScanDpi = 0;
+inline constexpr int kLeastScanDpi = 150;
+inline constexpr int kMostScanDpi = 400;
+
 struct ReadLimits {
   int64_t max_pixels = 200'000'000;             // of one page
   int64_t max_file_bytes = int64_t{2} << 30;    // of one file that is not a PDF or TIFF
   int max_pages = 100'000;                      // of one document
   bool composite_alpha_on_white = false;        // false: alpha is dropped, colours as stored
-  int pdf_dpi = 200;                            // resolution PDF pages are rendered at
+  int pdf_dpi = kUsualPdfDpi;                   // resolution PDF pages are rendered at, or kScanDpi
   double pdf_page_timeout_s = 60;               // wall clock of one child process
   int64_t pdf_memory_bytes = int64_t{4} << 30;  // address space of one child process
   // Tried in turn on a PDF that asks for one. poppler's programs take it as an argument, which

@@ -42,8 +42,8 @@ void ReadAhead::Started(int page_number, int num_pages) {
   end_ = std::max(end_, page_number + num_pages - 1);
 }
 
-PdfRanges::PdfRanges(std::vector<std::string> renderer, std::string file, int num_pages,
-                     const ChildLimits& limits, std::function<size_t(int)> most_bytes)
+PdfRanges::PdfRanges(Renderer renderer, std::string file, int num_pages, const ChildLimits& limits,
+                     std::function<size_t(int)> most_bytes)
     : renderer_(std::move(renderer)),
       file_(std::move(file)),
       num_pages_(num_pages),
@@ -91,6 +91,7 @@ std::vector<size_t> PdfRanges::MostBytes(int page_number, int num_pages) const {
   for (int number = page_number; number < end; ++number) {
     const size_t bytes = most_bytes_(number);
     if (bytes == 0 || bytes > kMostBytes - sum) break;
+    if (number > page_number && renderer_(number) != renderer_(page_number)) break;
     max_bytes.push_back(bytes);
     sum += bytes;
   }
@@ -106,8 +107,8 @@ std::shared_ptr<RenderedRange> PdfRanges::Start(int page_number,
     return nullptr;
   }
   try {
-    ranges_.push_back(Counted(
-        std::make_unique<RenderedRange>(renderer_, file_, page_number, max_bytes, limits_)));
+    ranges_.push_back(Counted(std::make_unique<RenderedRange>(renderer_(page_number), file_,
+                                                              page_number, max_bytes, limits_)));
   } catch (const Error&) {  // rendered on its own, the page works or says what is wrong
     --num_ranges_of_all;
     return nullptr;

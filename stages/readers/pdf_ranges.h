@@ -37,10 +37,14 @@ class ReadAhead {
 // Pages of one document, rendered in ranges. Thread-safe.
 class PdfRanges {
  public:
-  // `renderer`, `file`, `limits`: as RenderedRange takes them. `most_bytes`: of a page's image; 0
-  // if the page is to be rendered on its own. It may be called by any thread.
-  PdfRanges(std::vector<std::string> renderer, std::string file, int num_pages,
-            const ChildLimits& limits, std::function<size_t(int page_number)> most_bytes);
+  // What renders a page, as RenderedRange takes it: pages that follow each other are rendered
+  // together if it is the same for them.
+  using Renderer = std::function<std::vector<std::string>(int page_number)>;
+
+  // `file`, `limits`: as RenderedRange takes them. `most_bytes`: of a page's image; 0 if the page
+  // is to be rendered on its own, and has no renderer perhaps. Both may be called by any thread.
+  PdfRanges(Renderer renderer, std::string file, int num_pages, const ChildLimits& limits,
+            std::function<size_t(int page_number)> most_bytes);
 
   // The page's image as pdftoppm writes it, if it was rendered with others and the renderer had
   // nothing to say; else it is to be rendered on its own.
@@ -54,7 +58,7 @@ class PdfRanges {
   std::vector<size_t> MostBytes(int page_number, int num_pages) const;
   std::shared_ptr<RenderedRange> Start(int page_number, const std::vector<size_t>& max_bytes);
 
-  const std::vector<std::string> renderer_;
+  const Renderer renderer_;
   const std::string file_;
   const int num_pages_;
   const ChildLimits limits_;

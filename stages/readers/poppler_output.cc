@@ -8,7 +8,6 @@
 namespace platen {
 namespace {
 
-constexpr double kPointsPerInch = 72;
 constexpr size_t kMaxReasonBytes = 200;
 
 // What follows `label` on the last line that starts with it; pdfinfo prints titles and the like,
@@ -59,13 +58,9 @@ double PagesFromPdfInfo(std::string_view info) {
   return TakeNumber(value);
 }
 
-std::map<int, ImageSize> PageSizesFromPdfInfo(std::string_view info, int first_page, int last_page,
-                                              int dpi) {
-  const double scale = dpi / kPointsPerInch;
-  const auto pixels = [scale](double points) {
-    return static_cast<int64_t>(std::clamp(std::ceil(points * scale), 0.0, double{INT32_MAX}));
-  };
-  std::map<int, ImageSize> sizes;
+std::map<int, PagePoints> PageSizesFromPdfInfo(std::string_view info, int first_page,
+                                               int last_page) {
+  std::map<int, PagePoints> sizes;
   for (int page = first_page; page <= last_page; ++page) {
     // "Page    7 size:  595.28 x 841.89 pts (A4)"
     const std::string number = std::to_string(page);
@@ -75,9 +70,17 @@ std::map<int, ImageSize> PageSizesFromPdfInfo(std::string_view info, int first_p
     const double width = TakeNumber(*size);
     if (size->starts_with(" x")) size->remove_prefix(2);
     const double height = TakeNumber(*size);
-    sizes[page] = {pixels(width), pixels(height)};
+    sizes[page] = {std::max(width, 0.0), std::max(height, 0.0)};
   }
   return sizes;
+}
+
+ImageSize PixelsOf(const PagePoints& size, double dpi) {
+  const double scale = dpi / kPointsPerInch;
+  const auto pixels = [scale](double points) {
+    return static_cast<int64_t>(std::clamp(std::ceil(points * scale), 0.0, double{INT32_MAX}));
+  };
+  return {pixels(size.width), pixels(size.height)};
 }
 
 size_t PpmBytes(std::string_view head) {

@@ -21,10 +21,20 @@ std::string PopplerComplaint(std::string_view errors);
 // Number of pages in pdfinfo's output; 0 if it does not say.
 double PagesFromPdfInfo(std::string_view info);
 
-// By page number from `first_page` to `last_page`, as far as pdfinfo's output says it: the page's
-// crop box at `dpi` in pixels, rounded up, before any rotation; sides lie in 0..INT32_MAX.
-std::map<int, ImageSize> PageSizesFromPdfInfo(std::string_view info, int first_page, int last_page,
-                                              int dpi);
+inline constexpr double kPointsPerInch = 72;
+
+// A page's crop box, before any rotation. Sides are finite and not negative.
+struct PagePoints {
+  double width = 0;  // points, of which an inch has 72
+  double height = 0;
+};
+
+// By page number from `first_page` to `last_page`, as far as pdfinfo's output says it.
+std::map<int, PagePoints> PageSizesFromPdfInfo(std::string_view info, int first_page,
+                                               int last_page);
+
+// Its pixels at `dpi`, rounded up; sides lie in 0..INT32_MAX.
+ImageSize PixelsOf(const PagePoints& size, double dpi);
 
 // Bytes of the binary PPM image that `head` begins, as pdftoppm writes them: header and pixels;
 // 0 if it begins none or its header goes on beyond `head` (64 bytes hold it).

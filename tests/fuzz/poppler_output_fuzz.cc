@@ -1,4 +1,5 @@
 // What pdfinfo and pdftoppm print about a hostile PDF.
+#include "stages/readers/pdf_pictures.h"
 #include "stages/readers/poppler_output.h"
 #include "tests/fuzz/fuzz_input.h"
 
@@ -6,7 +7,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text = platen::fuzz::Text({data, size});
   platen::PopplerComplaint(text);
   platen::PagesFromPdfInfo(text);
-  for (const auto& [page, pixels] : platen::PageSizesFromPdfInfo(text, 1, 64, 200)) {
+  for (const auto& [page, size] : platen::PageSizesFromPdfInfo(text, 1, 64)) {
+    const platen::ImageSize pixels = platen::PixelsOf(size, 200);
+    for (const auto& [number, pictures] : platen::PicturesFromPdfImages(text)) {
+      const double resolution = platen::ScanResolution(pictures, size);
+      if (!(resolution >= 0) || resolution > 1e6) std::abort();
+    }
     if (pixels.width < 0 || pixels.width > INT32_MAX || pixels.height < 0 ||
         pixels.height > INT32_MAX) {
       std::abort();

@@ -171,7 +171,7 @@ TEST(Library, WhatCannotBeReadSaysWhy) {
   EXPECT_EQ(read_with({.task = "poem"}), Exception::Cause::kUsage);
   EXPECT_EQ(read_with({.pages = {0}}), Exception::Cause::kUsage);
   EXPECT_EQ(read_with({.pages = {9}}), Exception::Cause::kInput);
-  EXPECT_EQ(read_with({.pdf_dpi = 0}), Exception::Cause::kUsage);
+  EXPECT_EQ(read_with({.pdf_dpi = -1}), Exception::Cause::kUsage);
 }
 
 TEST(Library, ACancelledDocumentAndOneOfAReaderThatEndsAreNotLost) {

@@ -25,6 +25,7 @@ struct OptionSpec {
   std::string help = "";           // one or two sentences
   double min = 0;                  // kInteger, kNumber
   double max = 0;
+  std::string word = "";                  // that may stand in place of the number; empty: none
   std::vector<std::string> choices = {};  // kChoice, kChoiceList
   // Choices that are no more, each with what to take instead: refused with it.
   std::vector<std::pair<std::string, std::string>> former_choices = {};

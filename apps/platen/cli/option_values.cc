@@ -13,6 +13,7 @@ namespace platen {
 namespace {
 
 void CheckNumber(const OptionSpec& option, const std::string& value, const std::string& where) {
+  if (!option.word.empty() && value == option.word) return;
   double number = 0;
   const char* end = value.data() + value.size();
   const auto [stop, error] = std::from_chars(value.data(), end, number);
@@ -20,7 +21,8 @@ void CheckNumber(const OptionSpec& option, const std::string& value, const std::
   if (error != std::errc() || stop != end || !std::isfinite(number) ||
       (integer && number != std::floor(number))) {
     ThrowUsage(where,
-               fmt::format("\"{}\" is not {}", value, integer ? "a whole number" : "a number"));
+               fmt::format("\"{}\" is not {}{}", value, integer ? "a whole number" : "a number",
+                           option.word.empty() ? "" : " or " + option.word));
   }
   if (number < option.min || number > option.max) {
     ThrowUsage(where, fmt::format("{} is outside {} to {}", value, option.min, option.max));

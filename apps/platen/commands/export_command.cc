@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "apps/platen/cli/command_line.h"
@@ -46,7 +47,10 @@ std::unique_ptr<DocumentReader> OpenAsRead(const std::string& path,
                                            const std::vector<DocumentSetting>& settings) {
   ReadLimits limits;
   for (const DocumentSetting& setting : settings) {
-    if (setting.name == "dpi") limits.pdf_dpi = std::atoi(setting.value.c_str());
+    if (setting.name == "dpi") limits.pdf_dpi = PdfDpiFrom(setting.value);
+    if (setting.name == "max_pixels") {
+      limits.max_pixels = std::max<int64_t>(1, std::atoll(setting.value.c_str()));
+    }
     if (setting.name == "composite_alpha")
       limits.composite_alpha_on_white = setting.value == "true";
   }

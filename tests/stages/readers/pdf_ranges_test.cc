@@ -15,41 +15,26 @@
 #include "model/support/error.h"
 #include "stages/readers/document_reader.h"
 #include "tests/support/fake_programs.h"
+#include "tests/support/pdf_file.h"
 
 namespace platen {
 namespace {
 
 using ::platen::testing::FakePrograms;
 using ::platen::testing::NoChildrenLeft;
+using ::platen::testing::PdfOfPages;
+using ::platen::testing::PdfPage;
 using ::platen::testing::TempFolder;
 
 // A PDF of pages that differ in text and size; those in `broken` have a stream that is not there.
 std::string ManyPages(int num_pages, const std::set<int>& broken = {}) {
-  std::vector<std::string> objects = {"<</Type/Catalog/Pages 2 0 R>>", ""};
-  std::string kids;
+  std::vector<PdfPage> pages;
   for (int page = 1; page <= num_pages; ++page) {
-    const size_t number = objects.size() + 1;
-    kids += std::to_string(number) + " 0 R ";
-    const std::string content = broken.contains(page) ? "99999" : std::to_string(number + 1);
-    const std::string text = "BT/F1 20 Tf 5 50 Td(Page " + std::to_string(page) + ")Tj ET";
-    objects.push_back("<</Type/Page/Parent 2 0 R/MediaBox[0 0 " + std::to_string(90 + page) +
-                      " 90]/Contents " + content +
-                      " 0 R/Resources<</Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"
-                      ">>>>>>");
-    objects.push_back("<</Length " + std::to_string(text.size()) + ">>stream\n" + text +
-                      "\nendstream");
+    pages.push_back({.entries = "/MediaBox[0 0 " + std::to_string(90 + page) + " 90]",
+                     .content = "BT/F1 20 Tf 5 50 Td(Page " + std::to_string(page) + ")Tj ET",
+                     .has_content = !broken.contains(page)});
   }
-  objects[1] = "<</Type/Pages/Kids[" + kids + "]/Count " + std::to_string(num_pages) + ">>";
-  std::string file = "%PDF-1.4\n";
-  std::string table = "0000000000 65535 f \n";
-  for (size_t i = 0; i < objects.size(); ++i) {
-    const std::string offset = std::to_string(file.size());
-    table += std::string(10 - offset.size(), '0') + offset + " 00000 n \n";
-    file += std::to_string(i + 1) + " 0 obj\n" + objects[i] + "\nendobj\n";
-  }
-  const std::string num_objects = std::to_string(objects.size() + 1);
-  return file + "xref\n0 " + num_objects + "\n" + table + "trailer<</Size " + num_objects +
-         "/Root 1 0 R>>\nstartxref\n" + std::to_string(file.size()) + "\n%%EOF\n";
+  return PdfOfPages(pages);
 }
 
 // Stands before the real pdftoppm and writes down what it is asked for.

@@ -16,22 +16,22 @@ TEST(PopplerOutputTest, TheLastCountOfPagesCounts) {
 
 TEST(PopplerOutputTest, SizesAreRoundedUpToPixels) {
   const auto sizes = PageSizesFromPdfInfo(
-      "Page    1 size:  595.28 x 841.89 pts (A4)\nPage 12345 size:  72 x 36 pts\n", 1, 12345, 200);
+      "Page    1 size:  595.28 x 841.89 pts (A4)\nPage 12345 size:  72 x 36 pts\n", 1, 12345);
   ASSERT_EQ(sizes.size(), 2U);
-  EXPECT_EQ(sizes.at(1).width, 1654);
-  EXPECT_EQ(sizes.at(1).height, 2339);
-  EXPECT_EQ(sizes.at(12345).width, 200);
-  EXPECT_EQ(sizes.at(12345).height, 100);
+  EXPECT_EQ(PixelsOf(sizes.at(1), 200).width, 1654);
+  EXPECT_EQ(PixelsOf(sizes.at(1), 200).height, 2339);
+  EXPECT_EQ(PixelsOf(sizes.at(12345), 200).width, 200);
+  EXPECT_EQ(PixelsOf(sizes.at(12345), 200).height, 100);
 }
 
 TEST(PopplerOutputTest, ASizeThatIsNoNumberIsNothing) {
   for (const char* side : {"nan", "-nan", "inf", "1e999", "-5", "x", ""}) {
     const auto sizes =
-        PageSizesFromPdfInfo("Page    1 size:  " + std::string(side) + " x 10 pts\n", 1, 1, 72);
+        PageSizesFromPdfInfo("Page    1 size:  " + std::string(side) + " x 10 pts\n", 1, 1);
     EXPECT_EQ(sizes.at(1).width, 0) << side;
   }
-  const auto huge = PageSizesFromPdfInfo("Page    1 size:  1e300 x 10 pts\n", 1, 1, 72);
-  EXPECT_EQ(huge.at(1).width, INT32_MAX);
+  const auto huge = PageSizesFromPdfInfo("Page    1 size:  1e300 x 10 pts\n", 1, 1);
+  EXPECT_EQ(PixelsOf(huge.at(1), 72).width, INT32_MAX);
 }
 
 TEST(PopplerOutputTest, TheComplaintHasNoLabelAndNoControlCharacters) {

@@ -112,11 +112,13 @@ void AddReading(OptionTable& table) {
   table.push_back({.name = "dpi",
                    .type = Type::kInteger,
                    .default_value = "200",
-                   .value_name = "DPI",
+                   .value_name = "DPI|auto",
                    .group = group,
-                   .help = "Resolution at which PDF pages are rendered.",
+                   .help = "Resolution at which PDF pages are rendered. auto: a page that is a "
+                           "scan at the scan's own, from 150 to 400; any other at 200.",
                    .min = 36,
                    .max = 1200,
+                   .word = "auto",
                    .changes_results = 9,
                    .pdf_only = true});
   table.push_back({.name = "password-file",

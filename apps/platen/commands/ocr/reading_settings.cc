@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "apps/platen/cli/option_values.h"
 #include "model/support/error.h"
 #include "model/support/mapped_file.h"
 
@@ -28,11 +29,17 @@ std::vector<std::string> PasswordsFrom(const std::string& path) {
 
 }  // namespace
 
+int PdfDpiFrom(const std::string& value) {
+  constexpr double kLeast = 1, kMost = 2400;
+  if (value == "auto") return kScanDpi;
+  return static_cast<int>(std::clamp(NumberOf(value), kLeast, kMost));
+}
+
 ReadLimits ReadLimitsFrom(const Settings& settings) {
   ReadLimits limits;
   limits.max_pixels = settings.Integer("max-pixels");
   limits.composite_alpha_on_white = settings.Flag("composite-alpha");
-  limits.pdf_dpi = static_cast<int>(settings.Integer("dpi"));
+  limits.pdf_dpi = PdfDpiFrom(settings.Text("dpi"));
   limits.pdf_passwords = PasswordsFrom(settings.Text("password-file"));
   return limits;
 }

@@ -8,6 +8,9 @@
 
 namespace platen {
 
+// ReadLimits::pdf_dpi of a value of --dpi; one that is out of range is brought into it.
+int PdfDpiFrom(const std::string& value);
+
 ReadLimits ReadLimitsFrom(const Settings& settings);
 
 // Granularity of `--granularity`; auto: the model's. Throws Error(kUsage) for one that the model

@@ -34,7 +34,13 @@ const OptionTable& Table() {
        .default_value = "1",
        .group = "G",
        .max = 9,
-       .former_names = {"old-number"}}};
+       .former_names = {"old-number"}},
+      {.name = "level",
+       .type = OptionType::kInteger,
+       .default_value = "1",
+       .group = "G",
+       .max = 9,
+       .word = "auto"}};
   return table;
 }
 
@@ -132,6 +138,15 @@ TEST(FormerNames, StandInConfigurationFiles) {
                 ": old_name is called new_name; the next release will not know old_name any "
                 "more");
   EXPECT_EQ(ParseSettings(Table(), {"--config", path, "--new-name", "y"}).Text("new-name"), "y");
+}
+
+TEST(Settings, AWordMayStandInPlaceOfANumber) {
+  EXPECT_EQ(ParseSettings(Table(), {"--level", "auto"}).Text("level"), "auto");
+  EXPECT_EQ(ParseSettings(Table(), {"--level", "3"}).Integer("level"), 3);
+  for (const auto& [value, reason] : {std::pair{"often", "\"often\" is not a whole number or auto"},
+                                      std::pair{"10", "10 is outside 0 to 9"}}) {
+    EXPECT_EQ(Refusal({"--level", value}), std::string("--level: ") + reason);
+  }
 }
 
 TEST(FormerNames, TwoNamesOfOneOptionAreRefused) {
