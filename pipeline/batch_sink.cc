@@ -128,6 +128,7 @@ void BatchSink::KeepPage(BatchDocument& document, const PageResult& page) {
 
 void BatchSink::CountPage(const PageResult& page) {
   counters_.Add(IsComplete(page) ? &Progress::pages_read : &Progress::pages_failed, 1);
+  if (HasTextLayer(page)) counters_.Add(&Progress::pages_from_text_layer, 1);
   if (!page.doubts.empty()) counters_.Add(&Progress::pages_doubtful, 1);
   for (const RegionResult& region : page.regions) {
     counters_.Add(&Progress::regions, 1);

@@ -11,6 +11,7 @@
 #include "pipeline/recognizer.h"
 #include "stages/assemble.h"
 #include "stages/cut_pictures.h"
+#include "stages/page_words.h"
 #include "stages/readers/document_reader.h"
 
 namespace platen {
@@ -81,11 +82,13 @@ struct PageDecoding {
 struct PageSlot {
   int index = 0;  // which slot it is, for the trace
   PageJob job;
-  std::string error;              // not empty: the page failed, later stages pass it on
-  int64_t pixels = 0;             // what the image will take, from measure on; see pixel_gate.h
-  Image image;                    // from decode_image to preprocess
-  PageGeometry geometry;          // from layout on
-  std::vector<Picture> pictures;  // from preprocess on, if the document asks for them
+  std::string error;               // not empty: the page failed, later stages pass it on
+  int64_t pixels = 0;              // what the image will take, from measure on; see pixel_gate.h
+  Image image;                     // from decode_image to preprocess
+  std::optional<PageText> layer;   // from decode_image to layout, if it may be taken
+  PageGeometry geometry;           // from layout on
+  std::optional<PlacedText> text;  // of the page's own text, from layout on, if it is taken
+  std::vector<Picture> pictures;   // from preprocess on, if the document asks for them
   std::vector<std::string> warnings;
   std::vector<PageCrop> crops;  // from preprocess on
   size_t open_crops = 0;        // crops the decode stage has not closed yet

@@ -1,5 +1,6 @@
 #include "pipeline/page_stages.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -21,6 +22,10 @@ std::string PageLabel(const PageSlot& page) {
 // Where letters were found there is ink: only pages without any are searched for it.
 bool HasInkOrLetters(const Image& image, const PageLayout& layout) {
   return layout.HasLetters() || HasInk(image);
+}
+
+bool InReadingOrder(const CropReading& a, const CropReading& b) {
+  return std::pair{a.origin.region, a.origin.line} < std::pair{b.origin.region, b.origin.line};
 }
 
 bool MustBeRead(PageSlot& page) {
@@ -78,6 +83,9 @@ void PageStages::DecodeImage(PageSlot& page) {
     page.geometry.dpi_x = read.dpi_x;
     page.geometry.dpi_y = read.dpi_y;
     if (!read.warning.empty()) page.warnings.push_back(std::move(read.warning));
+    if (page.job.document->read.text_layer != TextLayerUse::kIgnore && !stretched) {
+      page.layer = page.job.document->reader->ReadTextLayer(page.job.page - 1);
+    }
   });
 }
 
@@ -95,15 +103,32 @@ void PageStages::Layout(PageSlot& page) {
     geometry.has_ink = HasInkOrLetters(page.image, geometry.layout);
     ApplyReadOptions(reading_, page.job.document->read, page.image.width, page.image.height,
                      geometry.layout);
+    TakeTextLayer(page);
   });
+}
+
+// `page` has its layout.
+void PageStages::TakeTextLayer(PageSlot& page) {
+  if (!page.layer) return;
+  PageLayout& layout = page.geometry.layout;
+  const bool on_its_side = layout.rotation % 180 != 0;
+  const int width = on_its_side ? page.image.height : page.image.width;
+  const int height = on_its_side ? page.image.width : page.image.height;
+  const auto words = UprightWords(*page.layer, width, height, layout.rotation);
+  PlacedText text = PlaceWords(words, layout);
+  const bool use = page.job.document->read.text_layer == TextLayerUse::kUse;
+  if (!text.readings.empty() && (use || IsWhole(*page.layer, text))) {
+    layout = text.layout;
+    page.text = std::move(text);
+  }
+  page.layer.reset();
 }
 
 void PageStages::Preprocess(PageSlot& page) {
   if (!MustBeRead(page)) return;
   const StageSpan span(telemetry_, Stage::kPreprocess, page.index, PageLabel(page));
   page.error = Attempt([&] {
-    std::vector<Crop> crops =
-        tools_.crop(page.image, page.geometry.layout, reading_, page.job.document->read);
+    std::vector<Crop> crops = CropsOf(page);
     CutOut(page);
     page.image = Image();
     page.crops.resize(crops.size());
@@ -112,6 +137,16 @@ void PageStages::Preprocess(PageSlot& page) {
   if (!page.error.empty()) page.crops.clear();
   page.image = Image();
   page.open_crops = page.crops.size();
+}
+
+// Of a page whose own text is taken, what has none; nothing, if all that it has is asked for.
+std::vector<Crop> PageStages::CropsOf(const PageSlot& page) const {
+  const ReadOptions& read = page.job.document->read;
+  if (!page.text) return tools_.crop(page.image, page.geometry.layout, reading_, read);
+  if (read.text_layer == TextLayerUse::kUse) return {};
+  std::vector<Crop> crops = tools_.crop(page.image, WhatIsLeft(*page.text), reading_, read);
+  std::erase_if(crops, [&](const Crop& crop) { return IsCovered(*page.text, crop.origin); });
+  return crops;
 }
 
 void PageStages::CutOut(PageSlot& page) {
@@ -171,6 +206,11 @@ void PageStages::Assemble(PageSlot& page) {
       page.decoding.Add(crop.result);
       if (crop.first_try) page.decoding.Add(*crop.first_try);
       readings.push_back(ReadingOf(crop));
+    }
+    if (page.text) {
+      std::move(page.text->readings.begin(), page.text->readings.end(),
+                std::back_inserter(readings));
+      std::stable_sort(readings.begin(), readings.end(), InReadingOrder);
     }
     page.result = AssemblePage(page.geometry, readings, reading_);
   });

@@ -42,6 +42,8 @@ class PageStages {
   void Assemble(PageSlot& page);
 
  private:
+  static void TakeTextLayer(PageSlot& page);
+  std::vector<Crop> CropsOf(const PageSlot& page) const;
   static void CutOut(PageSlot& page);
   void Prepare(PageSlot& page, Crop& crop, PageCrop& prepared) const;
   CropReading ReadingOf(PageCrop& crop) const;

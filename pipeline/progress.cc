@@ -14,6 +14,7 @@ Progress ProgressCounters::Snapshot() const {
                            &Progress::pages_read,
                            &Progress::pages_failed,
                            &Progress::pages_doubtful,
+                           &Progress::pages_from_text_layer,
                            &Progress::pages_resumed,
                            &Progress::pages_skipped,
                            &Progress::failures,

@@ -18,11 +18,12 @@ struct Progress {
   int64_t pages_opened = 0;       // to be read, of the documents opened
   int64_t pages_admitted = 0;     // of those: with a slot, now or before
   int64_t pages_read = 0;
-  int64_t pages_failed = 0;    // in part or as a whole; not among those read
-  int64_t pages_doubtful = 0;  // of those read or failed; see PageResult::doubts
-  int64_t pages_resumed = 0;   // taken from an earlier run's finished pages
-  int64_t pages_skipped = 0;   // of skipped documents
-  int64_t failures = 0;        // reported: of pages and of documents
+  int64_t pages_failed = 0;           // in part or as a whole; not among those read
+  int64_t pages_doubtful = 0;         // of those read or failed; see PageResult::doubts
+  int64_t pages_from_text_layer = 0;  // of those read or failed: the text is their own
+  int64_t pages_resumed = 0;          // taken from an earlier run's finished pages
+  int64_t pages_skipped = 0;          // of skipped documents
+  int64_t failures = 0;               // reported: of pages and of documents
   int64_t regions = 0;
   int64_t regions_failed = 0;
   int64_t regions_read_again = 0;  // at another scale, because their text repeated itself

@@ -75,8 +75,11 @@ void JoinPiece(const CropReading& reading, const Text& piece, LineResult& line) 
   for (const TokenResult& token : piece.tokens) {
     line.tokens.push_back({token.end + start, token.probability});
   }
-  for (WordResult word : EstimateWords(piece.text, piece.tokens, ToResult(reading.origin.quad),
-                                       reading.origin.gaps)) {
+  line.from_text_layer = !reading.words.empty();
+  for (WordResult word : line.from_text_layer
+                             ? reading.words
+                             : EstimateWords(piece.text, piece.tokens,
+                                             ToResult(reading.origin.quad), reading.origin.gaps)) {
     word.begin += start;
     word.end += start;
     line.words.push_back(word);
@@ -185,6 +188,8 @@ void AddLines(const PageLayout& layout, std::span<const CropReading> readings,
     region.table = TableOf(*origin->table, place);
     region.text = TableText(region);
   }
+  // The page's own text has no markup.
+  if (HasTextLayer(region)) region.syntax = TextSyntax::kPlain;
   FinishRegion(region);
 }
 

@@ -17,8 +17,9 @@ struct CropReading {
   std::vector<float> probabilities;  // of each generated token
   std::vector<int> token_ends;       // where the text of each token ends, in bytes; may be absent
   std::vector<std::string> warnings;
-  std::string finish;  // why the text ends there: "stop", "length", "repetition"
-  std::string error;   // empty: read
+  std::vector<WordResult> words;  // of a line of the page's own text: where they stand
+  std::string finish;             // why the text ends there: "stop", "length", "repetition"
+  std::string error;              // empty: read
 };
 
 struct PageGeometry {

@@ -37,7 +37,8 @@ size_t Undecoded(const std::string& text) {
 void AddReadingNotes(const ReadingConfig& reading, PageResult& page) {
   for (RegionResult& region : page.regions) {
     const auto note = [&](const std::string& text) { AddMissing(region.warnings, {text}); };
-    if (reading.Of(region.kind).read_as_text && !region.text.empty()) {
+    const bool was_read = !region.text.empty() && !HasTextLayer(region);
+    if (was_read && reading.Of(region.kind).read_as_text) {
       note("read as text: the model was not trained on a " +
            std::string(RegionKindName(region.kind)));
     }

@@ -23,7 +23,7 @@ using Quad = std::array<Point, 4>;
 struct Word {
   std::string text;
   Quad quad = {};
-  double confidence = 0;  // least probability of its tokens
+  double confidence = 0;  // least probability of its tokens; 1 of a PDF's own text
 };
 
 struct Line {
@@ -66,6 +66,8 @@ struct Page {
   double skew_degrees = 0;      // of the upright page
   std::vector<Region> regions;
   std::vector<std::string> warnings;
+  // Text is the PDF's own, not read: lines of it have no tokens, and words stand where it says.
+  bool from_text_layer = false;
   std::vector<Remark> doubts;  // empty: nothing speaks against what was read
   std::string error;           // empty: the page was read; else why not
 };

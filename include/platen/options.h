@@ -34,6 +34,14 @@ struct ReaderOptions {
   std::string layout_model = {};
 };
 
+// What is done with the text that PDF pages have themselves.
+enum class TextLayer {
+  kAuto,    // taken where it is sound, for all that is on the page, and not put over a scan; such
+            // pages are not read. Not with a task other than "text".
+  kUse,     // taken wherever there is any
+  kIgnore,  // pages are read
+};
+
 struct DocumentOptions {
   std::string name = {};        // for messages, and at the head of JSON; empty: the file's name
   std::vector<int> pages = {};  // 1-based; empty: all
@@ -43,6 +51,7 @@ struct DocumentOptions {
                            // high, in pixels
   int pdf_dpi = 200;       // PDF pages are rendered at; 0: pages that are scans at the scan's own
                            // resolution, from 150 to 400, others at 200
+  TextLayer text_layer = TextLayer::kAuto;
   std::int64_t max_pixels = 200'000'000;  // of one page
 };
 

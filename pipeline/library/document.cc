@@ -72,6 +72,7 @@ Page ToPage(const PageResult& from) {
   page.skew_degrees = from.skew_degrees;
   for (const RegionResult& region : from.regions) page.regions.push_back(ToRegion(region));
   page.warnings = from.warnings;
+  page.from_text_layer = HasTextLayer(from);
   for (const Doubt& doubt : from.doubts) page.doubts.push_back({DoubtCode(doubt.kind), doubt.text});
   page.error = from.error;
   return page;

@@ -110,6 +110,13 @@ void CheckOptions(const ReaderOptions& options) {
   check(options.memory_bytes >= 0, "memory_bytes", "must not be negative");
 }
 
+TextLayerUse ToTextLayerUse(const DocumentOptions& options) {
+  if (options.text_layer == TextLayer::kUse) return TextLayerUse::kUse;
+  const bool is_text = options.task.empty() || options.task == "text";
+  return options.text_layer == TextLayer::kAuto && is_text ? TextLayerUse::kAuto
+                                                           : TextLayerUse::kIgnore;
+}
+
 ReadOptions ToReadOptions(const DocumentOptions& options, const ReadingConfig& reading) {
   if (!options.task.empty() && !reading.prompts.contains(options.task)) {
     throw Error(ErrorKind::kUsage, {"", "task"},
@@ -123,6 +130,7 @@ ReadOptions ToReadOptions(const DocumentOptions& options, const ReadingConfig& r
   read.task = options.task;
   read.max_new_tokens = options.max_new_tokens;
   read.text_height = options.text_height;
+  read.text_layer = ToTextLayerUse(options);
   return read;
 }
 

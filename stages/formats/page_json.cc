@@ -105,7 +105,7 @@ Json ToJson(const LineResult& line, Detail detail) {
   AddReading(json, line);
   if (detail == Detail::kDocument) {
     if (line.words.empty()) return json;
-    json["word_boxes"] = "estimated";
+    json["word_boxes"] = line.from_text_layer ? "text_layer" : "estimated";
     json["words"] = WordsOf(line);
     return json;
   }
@@ -114,6 +114,7 @@ Json ToJson(const LineResult& line, Detail detail) {
   json["weight"] = Probability(line.weight);
   json["token_probabilities"] = ToJson(line.tokens);
   json["words"] = ToJson(line.words);
+  if (line.from_text_layer) json["text_layer"] = true;
   return json;
 }
 
@@ -169,6 +170,7 @@ Json ToJson(const PageResult& page, Detail detail) {
   json["skew_degrees"] = RoundTo(page.skew_degrees, 1000);
   if (detail == Detail::kKept) json["x_height"] = Pixels(page.x_height);
   if (detail == Detail::kKept && page.in_file.width > 0) json["in_file"] = ToJson(page.in_file);
+  if (detail == Detail::kDocument && HasTextLayer(page)) json["text_source"] = "text_layer";
   if (!page.warnings.empty()) json["warnings"] = ToJson(page.warnings);
   if (!page.doubts.empty()) json["doubts"] = ToJson(page.doubts);
   json["regions"] = Json::array();
@@ -285,6 +287,7 @@ LineResult LineFrom(const Json& json) {
   if (json.contains("baseline")) ReadPoints(json["baseline"], line.baseline);
   line.x_height = json.value("x_height", 0.0);
   line.weight = json.value("weight", 0.0);
+  line.from_text_layer = json.value("text_layer", false);
   ReadTokens(json, line);
   if (!json.contains("words")) return line;
   for (const Json& word : json["words"]) line.words.push_back(WordFrom(word, line.text.size()));

@@ -1,5 +1,7 @@
 #include "stages/formats/page_result.h"
 
+#include <algorithm>
+
 namespace platen {
 
 const char* DoubtCode(DoubtKind kind) {
@@ -12,6 +14,16 @@ const char* DoubtCode(DoubtKind kind) {
       return "foreign_script";
   }
   return "";
+}
+
+bool HasTextLayer(const RegionResult& region) {
+  return std::any_of(region.lines.begin(), region.lines.end(),
+                     [](const LineResult& line) { return line.from_text_layer; });
+}
+
+bool HasTextLayer(const PageResult& page) {
+  return std::any_of(page.regions.begin(), page.regions.end(),
+                     [](const RegionResult& region) { return HasTextLayer(region); });
 }
 
 std::string DocumentInfo::Setting(const std::string& name) const {

@@ -61,6 +61,8 @@ struct LineResult {
   std::vector<std::string> warnings;
   std::string finish;  // why the text ends there; empty: nothing was generated
   std::string error;   // empty: read
+  // The text is the page's own, and words stand where it says: no token was generated.
+  bool from_text_layer = false;
 };
 
 // A cell of a table that was read line by line. Rows and columns count from 0.
@@ -101,6 +103,8 @@ struct RegionResult {
   std::string error;   // empty: read; else why (part of) the region is missing
 };
 
+bool HasTextLayer(const RegionResult& region);  // any line of it is the page's own text
+
 // Why a page that was read may not hold what stands on it.
 enum class DoubtKind {
   kNoText,         // not blank, but nothing was read
@@ -140,6 +144,8 @@ struct PageResult {
   std::vector<Doubt> doubts;  // empty: nothing speaks against what was read; see stages/doubts.h
   std::string error;          // empty: the page was read
 };
+
+bool HasTextLayer(const PageResult& page);
 
 // One of the settings that results depend on.
 struct DocumentSetting {

@@ -129,6 +129,12 @@ std::string OnOneLine(std::string_view text) {
   return out;
 }
 
+// Of text that is the page's own nobody was in doubt.
+template <typename Item>
+Confidence ConfidenceOf(const Item& item, bool from_text_layer) {
+  return from_text_layer && item.confidence.tokens == 0 ? Confidence{0, 1, 1} : item.confidence;
+}
+
 // What stands in the text before, between and behind the words that the line has places for.
 class WordList {
  public:
@@ -160,7 +166,8 @@ class WordList {
 
   void AddBetween(int end, const std::array<ResultPoint, 2>& left,
                   const std::array<ResultPoint, 2>& right) {
-    Add(at_, end, {left[0], right[0], right[1], left[1]}, line_.confidence.min);
+    Add(at_, end, {left[0], right[0], right[1], left[1]},
+        ConfidenceOf(line_, line_.from_text_layer).min);
   }
 
   void Add(int begin, int end, const std::array<ResultPoint, 4>& quad, double confidence) {
@@ -184,12 +191,13 @@ PlacedLine LineOf(const LineResult& line, const ImageSpace& space) {
   out.text_angle = TextAngleOf(out.place);
   const auto& [left, right] = line.baseline;
   if (left.x != right.x || left.y != right.y) out.baseline = {space.Of(left), space.Of(right)};
-  out.confidence = Probability(line.confidence.mean);
+  const Confidence confidence = ConfidenceOf(line, line.from_text_layer);
+  out.confidence = Probability(confidence.mean);
   out.error = line.error;
   if (!line.words.empty()) {
     out.words = WordList(line, space).Make();
   } else if (!out.text.empty()) {
-    out.words = {{out.text, out.place, Probability(line.confidence.min)}};
+    out.words = {{out.text, out.place, Probability(confidence.min)}};
   }
   return out;
 }
@@ -254,7 +262,7 @@ void MoveToCells(const TableResult& table, const ImageSpace& space, PlacedRegion
 PlacedRegion RegionOf(const RegionResult& region, const ImageSpace& space) {
   PlacedRegion out;
   out.kind = region.kind;
-  out.confidence = Probability(region.confidence.mean);
+  out.confidence = Probability(ConfidenceOf(region, HasTextLayer(region)).mean);
   out.error = region.error;
   // The box of what was read may be smaller or larger than the outline, which is often absent.
   const bool has_box = region.box.x1 > region.box.x0 && region.box.y1 > region.box.y0;

@@ -10,12 +10,20 @@
 
 namespace platen {
 
+// What is done with the text that a page has itself (PDF).
+enum class TextLayerUse {
+  kIgnore,  // the page is read
+  kAuto,    // it is taken where it stands for what is on the page
+  kUse,     // it is taken where there is any
+};
+
 struct ReadOptions {
   std::string task;  // "text", "table" or "formula" for all regions; empty: each by its kind
   std::optional<Granularity> granularity = {};  // of all regions; nothing: the model's
-  double text_height = 0;         // > 0: block and page crops are scaled down (never up) so that
-                                  // small letters are this high, in pixels
-  int max_new_tokens = 0;         // of one crop; 0: the kind's, else derived from the crop's size
+  double text_height = 0;  // > 0: block and page crops are scaled down (never up) so that
+                           // small letters are this high, in pixels
+  int max_new_tokens = 0;  // of one crop; 0: the kind's, else derived from the crop's size
+  TextLayerUse text_layer = TextLayerUse::kIgnore;
   bool pictures = false;          // figures and charts are cut out of the page
   SamplingOptions sampling = {};  // its seed is that of the run, see RequestSeed
 };

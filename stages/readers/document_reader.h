@@ -12,10 +12,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "model/support/image.h"
 #include "stages/readers/file_kind.h"
+#include "stages/readers/page_text.h"
 
 namespace platen {
 
@@ -76,6 +79,14 @@ class DocumentReader {
   // Page `index` in [0, num_pages()). Throws Error(kInput) naming the file, for multi-page
   // documents the page (counted from 1), and the reason; other pages stay readable.
   virtual PageImage ReadPage(int index) const = 0;
+
+  // The text that the page itself has, whatever it is worth; nothing: the format has none, the page
+  // has none, or it cannot be had. Throws as ReadPage does if programs are missing or the page has
+  // no size.
+  virtual std::optional<PageText> ReadTextLayer(int index) const {
+    static_cast<void>(index);
+    return std::nullopt;
+  }
 };
 
 }  // namespace platen

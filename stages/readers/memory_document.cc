@@ -54,6 +54,9 @@ class BytesReader : public DocumentReader {
   PageImage ReadPage(int index) const override {
     return Renamed([&] { return reader_->ReadPage(index); });
   }
+  std::optional<PageText> ReadTextLayer(int index) const override {
+    return Renamed([&] { return reader_->ReadTextLayer(index); });
+  }
 
  private:
   MemoryFile file_;  // outlives the reader

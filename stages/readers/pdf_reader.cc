@@ -16,6 +16,7 @@
 #include "stages/readers/pixels.h"
 #include "stages/readers/poppler.h"
 #include "stages/readers/poppler_output.h"
+#include "stages/readers/poppler_words.h"
 #include "stages/readers/unreadable.h"
 
 namespace platen {
@@ -46,6 +47,12 @@ double Bounded(double resolution, const PagePoints& size, int64_t max_pixels) {
   return std::clamp(std::min(resolution, fits), double{kLeastScanDpi}, double{kMostScanDpi});
 }
 
+// Of words, which are many: a page of dense print has 300 kB, and few answers are kept.
+constexpr size_t kMaxWordBytes = 16 << 20;
+constexpr int kPagesOfWordsAtOnce = 16;
+constexpr size_t kAnswersOfWords = 2;
+using Words = std::vector<LayerWord>;
+
 class PdfReader : public DocumentReader {
  public:
   PdfReader(const std::string& path, const ReadLimits& limits)
@@ -55,6 +62,8 @@ class PdfReader : public DocumentReader {
                [this](int first, int last) { return AskForSizes(first, last); }),
         scans_(num_pages_, kPagesAtOnce, kAllAnswers,
                [this](int first, int last) { return AskForScans(first, last); }),
+        words_(num_pages_, kPagesOfWordsAtOnce, kAnswersOfWords,
+               [this](int first, int last) { return AskForWords(first, last); }),
         ranges_([this](int page_number) { return Renderer(page_number); }, SafeArgument(path),
                 num_pages_, LimitsOfChild(limits, 0),
                 [this](int page_number) { return MostBytesOrNone(page_number); }) {}
@@ -72,6 +81,11 @@ class PdfReader : public DocumentReader {
                             [this, index] { return Render(index + 1); });
   }
 
+  std::optional<PageText> ReadTextLayer(int index) const override {
+    return ReadNumberedPage(poppler_.path(), index, num_pages_,
+                            [this, index] { return LayerOf(index + 1); });
+  }
+
  private:
   PageImage Render(int page_number) const;
   PageImage RenderAlone(int page_number) const;
@@ -83,13 +97,16 @@ class PdfReader : public DocumentReader {
   ImageSize SizeOf(int page_number) const;
   double ScanOf(int page_number) const;
   double DpiOf(int page_number) const;
+  std::optional<PageText> LayerOf(int page_number) const;
   std::map<int, PagePoints> AskForSizes(int first_page, int last_page) const;
   std::map<int, double> AskForScans(int first_page, int last_page) const;
+  std::map<int, Words> AskForWords(int first_page, int last_page) const;
 
   const Poppler poppler_;
   const int num_pages_;
   mutable PageFacts<PagePoints> sizes_;
   mutable PageFacts<double> scans_;  // resolutions of their pictures; 0: the page is no scan
+  mutable PageFacts<Words> words_;   // boxes in points
   mutable PdfRanges ranges_;         // last: it goes first, and uses the others
 };
 
@@ -115,6 +132,36 @@ std::map<int, double> PdfReader::AskForScans(int first_page, int last_page) cons
     if (error.kind() != ErrorKind::kInput || first_page < last_page) throw;
   }
   return scans;
+}
+
+// A page whose text cannot be had has none.
+std::map<int, Words> PdfReader::AskForWords(int first_page, int last_page) const {
+  std::map<int, Words> words;
+  try {
+    const ChildResult text = poppler_.Ask("pdftotext", {"-bbox-layout", "-cropbox"}, first_page,
+                                          last_page, kMaxWordBytes);
+    words = WordsFromPdfToText(OutputText(text), first_page);
+    if (std::ssize(words) != last_page - first_page + 1) {
+      ThrowUnreadable(poppler_.path(), "pdftotext gave the text of other pages");
+    }
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kInput || first_page < last_page) throw;
+    words = {{first_page, {}}};
+  }
+  return words;
+}
+
+std::optional<PageText> PdfReader::LayerOf(int page_number) const {
+  PageText layer;
+  layer.words = words_.Of(page_number).value_or(Words());
+  if (layer.words.empty()) return std::nullopt;
+  layer.over_picture = ScanOf(page_number) > 0;
+  const double scale = DpiOf(page_number) / kPointsPerInch;
+  for (LayerWord& word : layer.words) {
+    word.x0 *= scale, word.x1 *= scale;
+    word.y0 *= scale, word.y1 *= scale;
+  }
+  return layer;
 }
 
 PagePoints PdfReader::PointsOf(int page_number) const {

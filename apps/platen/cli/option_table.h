@@ -42,6 +42,8 @@ struct OptionSpec {
   // settings of the outputs (commands/ocr/result_settings.h). kRendering: what is read does not,
   // but how outputs show it does. kUnstated: of no command that writes outputs.
   int changes_results = kUnstated;
+  // The value with which results are as before the option came; empty: its default.
+  std::string value_before = "";
   std::string name_in_results = "";  // there, if not its key
   bool pdf_only = false;             // of those: it concerns PDF documents alone
 };

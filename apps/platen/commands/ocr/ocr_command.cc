@@ -192,6 +192,7 @@ struct Reader {
         recognizer(std::make_unique<EngineRecognizer>(*loaded.model, *loaded.engine)) {
     if (!layout.warning.empty()) Log(LogLevel::kWarning, layout.warning);
     read.sampling = SamplingFrom(settings);
+    read.text_layer = TextLayerFrom(settings.Text("text-layer"), read.task);
     WarnOfUntrainedTask(loaded.model->snapshot().reading, settings.Text("task"));
   }
 

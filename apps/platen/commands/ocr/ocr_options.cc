@@ -121,6 +121,19 @@ void AddReading(OptionTable& table) {
                    .word = "auto",
                    .changes_results = 9,
                    .pdf_only = true});
+  table.push_back({.name = "text-layer",
+                   .type = Type::kChoice,
+                   .default_value = "auto",
+                   .value_name = "WHAT",
+                   .group = group,
+                   .help =
+                       "The text that PDF pages have themselves. auto: it is taken, and the page "
+                       "is not read, where it is sound, for all that is on the page, and no text "
+                       "put over a scan. use: wherever there is any. ignore: pages are read.",
+                   .choices = {"auto", "use", "ignore"},
+                   .changes_results = 20,
+                   .value_before = "ignore",
+                   .pdf_only = true});
   table.push_back({.name = "password-file",
                    .value_name = "FILE",
                    .group = group,

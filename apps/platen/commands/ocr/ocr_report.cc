@@ -45,6 +45,9 @@ std::string DocumentsLine(const RunReport& report) {
 std::string PagesLine(const RunReport& report) {
   const Progress& t = report.totals;
   std::vector<std::string> parts = {Counted(t.pages_read, "page") + " read"};
+  if (t.pages_from_text_layer > 0) {
+    parts.push_back(Grouped(t.pages_from_text_layer) + " of them taken from the PDF's own text");
+  }
   if (t.pages_failed > 0) parts.push_back(Grouped(t.pages_failed) + " failed");
   if (t.pages_resumed > 0) {
     parts.push_back(Grouped(t.pages_resumed) + " taken from stored results");

@@ -44,6 +44,12 @@ ReadLimits ReadLimitsFrom(const Settings& settings) {
   return limits;
 }
 
+TextLayerUse TextLayerFrom(const std::string& value, const std::string& task) {
+  if (value == "use") return TextLayerUse::kUse;
+  const bool is_text = task.empty() || task == "text";
+  return value == "auto" && is_text ? TextLayerUse::kAuto : TextLayerUse::kIgnore;
+}
+
 Granularity GranularityFrom(const Settings& settings, const ReadingConfig& reading) {
   const std::string& name = settings.Text("granularity");
   Granularity chosen = reading.granularity;

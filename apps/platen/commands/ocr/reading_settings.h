@@ -13,6 +13,9 @@ int PdfDpiFrom(const std::string& value);
 
 ReadLimits ReadLimitsFrom(const Settings& settings);
 
+// auto is to ignore where `task` asks for more than text.
+TextLayerUse TextLayerFrom(const std::string& value, const std::string& task);
+
 // Granularity of `--granularity`; auto: the model's. Throws Error(kUsage) for one that the model
 // states it was not trained for, unless `--allow-untrained`.
 Granularity GranularityFrom(const Settings& settings, const ReadingConfig& reading);

@@ -36,7 +36,9 @@ ResultSettings ResultSettingsOf(const OptionTable& table, const Settings& settin
     const auto known = resolved.find(option->name);
     const std::string& value =
         known == resolved.end() ? settings.Text(option->name) : known->second;
-    if (option->changes_results > kAlwaysShown && value == option->default_value) continue;
+    const std::string& before =
+        option->value_before.empty() ? option->default_value : option->value_before;
+    if (option->changes_results > kAlwaysShown && value == before) continue;
     const std::string& name = option->name_in_results;
     shown.push_back({name.empty() ? ConfigKey(option->name) : name, value,
                      IsLiteral(*option, settings.Text(option->name))});

@@ -18,8 +18,8 @@ using ResultSettings = std::vector<DocumentSetting>;
 // Of inputs of one kind: the version, then the options that concern them and whose changes_results
 // is a place, in the order of places: the name
 // in results and the value, that of `resolved` (by option name) where it has one. Options with
-// a place above kAlwaysShown are left out where they have their default, so that a new option
-// leaves what was read before it came as it is.
+// a place above kAlwaysShown are left out where they have their default (or value_before), so that
+// a new option leaves what was read before it came as it is.
 inline constexpr int kAlwaysShown = 11;
 ResultSettings ResultSettingsOf(const OptionTable& table, const Settings& settings, InputKind kind,
                                 const std::map<std::string, std::string>& resolved);

@@ -54,6 +54,7 @@ Json Totals(const RunFacts& facts) {
           {"pages_read", t.pages_read},
           {"pages_failed", t.pages_failed},
           {"pages_doubtful", t.pages_doubtful},
+          {"pages_from_text_layer", t.pages_from_text_layer},
           {"pages_resumed", t.pages_resumed},
           {"pages_finished_before", t.pages_skipped},
           {"regions", t.regions},
