@@ -1,6 +1,5 @@
 // platen ocr --text-layer: the text that PDF pages have themselves.
 #include "tests/apps/platen/ocr_fixture.h"
-#include "tests/support/fake_programs.h"
 #include "tests/support/json_schema.h"
 #include "tests/support/pdf_file.h"
 
@@ -9,7 +8,6 @@ namespace {
 
 using Json = nlohmann::json;
 using testing::Contains;
-using testing::FakePrograms;
 using testing::Outputs;
 using testing::PdfOfPages;
 using testing::PdfPage;
@@ -43,13 +41,15 @@ class TextLayerTest : public testing::OcrFixture {
   Json Read(const std::vector<PdfPage>& pages, const std::string& use) {
     folder_.Write("a.pdf", PdfOfPages(pages));
     const ProgramResult result = Ocr(
-        {"a.pdf", "-o", "out", "--force", "--text-layer", use, "--format", "json,txt,hocr,page"});
+        {"a.pdf", "-o", "out", "--force", "--text-layer", use, "--format", "json,txt,hocr,page"},
+        "", environment_);
     EXPECT_EQ(result.exit_code, 0) << result.err;
     shown_ = result.out + result.err;
     const Json json = Json::parse(ReadFile(folder_ / "out/a.pdf.json"));
     return json;
   }
 
+  std::vector<std::string> environment_;
   std::string shown_;
 };
 
@@ -91,9 +91,12 @@ TEST_F(TextLayerTest, TextOverAPictureIsTakenOnlyWhenAskedFor) {
 }
 
 TEST_F(TextLayerTest, LinesWithoutWordsAreReadWhereTheyStand) {
-  const FakePrograms programs;  // the third line has no text
-  programs.Write("pdftotext",
-                 "PATH=${PATH#*:}; pdftotext \"$@\" | grep -v -e '>Party' -e '>wine'\n");
+  // The third line has no text.
+  const std::string program = folder_.Write(
+      "bin/pdftotext",
+      "#!/bin/sh\nPATH=${PATH#*:}; pdftotext \"$@\" | grep -v -e '>Party' -e '>wine'\n");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  environment_ = {"PATH=" + (folder_ / "bin") + ":" + std::getenv("PATH")};
   const PdfPage page =
       Page(Lines({"The quick brown fox jumps", "over the lazy dog at noon.", "Party wine",
                   "Pack my box with five dozen", "liquor jugs, and more"}));
