@@ -11,6 +11,7 @@
 #include "stages/layout/scale_image.h"
 #include "stages/readers/exif.h"
 #include "stages/readers/input_file.h"
+#include "stages/text_over_pdf.h"
 
 namespace platen {
 namespace {
@@ -116,7 +117,10 @@ PageImages PicturesOf(const DocumentReader* reader, const std::string& path) {
   const auto in_file = [reader, path](const PageResult& result) {
     return PictureInFile(*reader, path, result);
   };
-  return {Guarded(*reader, upright), Guarded(*reader, in_file)};
+  PageImages images = {Guarded(*reader, upright), Guarded(*reader, in_file)};
+  const bool is_pdf = reader->format() == DocumentFormat::kPdf && !path.empty();
+  if (is_pdf) images.over_file = TextOverPdf(*reader, path);
+  return images;
 }
 
 }  // namespace platen

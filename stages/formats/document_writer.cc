@@ -22,6 +22,7 @@ struct Format {
   OutputNaming naming;
   std::function<std::unique_ptr<DocumentWriter>(const RenderOptions&, const PageImages&)> make;
   bool shows_pages = false;
+  bool goes_over_file = false;
 };
 
 template <typename Writer>
@@ -49,7 +50,7 @@ const std::vector<Format>& Formats() {
       {"alto", {"alto.xml", /*per_page=*/true}, Make<AltoWriter>},
       {"page", {"page.xml", /*per_page=*/true}, Make<PageXmlWriter>},
       {"html", {"html"}, MakeWithImages<HtmlWriter>, true},
-      {"pdf", {"pdf"}, MakeWithImages<PdfWriter>, true},
+      {"pdf", {"pdf"}, MakeWithImages<PdfWriter>, true, true},
   };
   return formats;
 }
@@ -94,6 +95,8 @@ bool ShowPages(const std::vector<std::string>& formats) {
   return std::any_of(formats.begin(), formats.end(),
                      [](const std::string& format) { return FindFormat(format).shows_pages; });
 }
+
+bool GoesOverFile(const std::string& format) { return FindFormat(format).goes_over_file; }
 
 OutputNaming NamingOf(const std::string& format) { return FindFormat(format).naming; }
 

@@ -32,6 +32,9 @@ struct OutputNaming {
 // Whether any of the formats shows the pages: their files are needed to write it.
 bool ShowPages(const std::vector<std::string>& formats);
 
+// Whether a file of the format is what PageImages::over_file gives, where there is one and it can.
+bool GoesOverFile(const std::string& format);
+
 // Names of formats, in the order of --help.
 const std::vector<std::string>& KnownFormats();
 

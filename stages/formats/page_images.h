@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "stages/formats/page_result.h"
 
@@ -20,6 +21,13 @@ struct PageImages {
   using Get = std::function<std::optional<EncodedImage>(const PageResult& page)>;
   Get upright = {};  // the upright page, scaled down as far as the caller likes
   Get in_file = {};  // the page as its file holds it, in full size: see PlaceOnImage
+
+  // Of a document whose own file can take the text: gives that file with the text of `pages`, piece
+  // by piece. False, and nothing given: it cannot.
+  using Pages = std::function<void(const std::function<void(const PageResult&)>& each)>;
+  using Append = std::function<void(std::string_view bytes)>;
+  using OverFile = std::function<bool(const Pages& pages, const Append& append)>;
+  OverFile over_file = {};
 };
 
 }  // namespace platen

@@ -68,6 +68,9 @@ class DocumentReader {
 
   virtual DocumentFormat format() const = 0;
 
+  // That opens an encrypted PDF; empty: it opens without one.
+  virtual std::string password() const { return {}; }
+
   // At least 1.
   virtual int num_pages() const = 0;
 

@@ -70,6 +70,7 @@ class PdfReader : public DocumentReader {
 
   DocumentFormat format() const override { return DocumentFormat::kPdf; }
   int num_pages() const override { return num_pages_; }
+  std::string password() const override { return poppler_.password(); }
 
   ImageSize PageSize(int index) const override {
     return ReadNumberedPage(poppler_.path(), index, num_pages_,

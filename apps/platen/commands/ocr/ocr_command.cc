@@ -34,6 +34,7 @@
 #include "model/families/model.h"
 #include "model/families/reading_config.h"
 #include "model/kernels/kernels.h"
+#include "model/support/attempt.h"
 #include "model/support/clock.h"
 #include "model/support/display_text.h"
 #include "model/support/error.h"
@@ -43,6 +44,8 @@
 #include "pipeline/layout_choice.h"
 #include "pipeline/model_id.h"
 #include "pipeline/run.h"
+#include "stages/readers/file_kind.h"
+#include "stages/text_over_pdf.h"
 
 namespace platen {
 namespace {
@@ -55,6 +58,20 @@ struct Job {
   std::unique_ptr<SpooledInput> standard_input;
   Discovery discovery;
 };
+
+// The pdf of a PDF is that PDF with text, which qpdf writes.
+void RequireQpdf(const std::vector<std::string>& formats, const Discovery& discovery) {
+  if (std::find(formats.begin(), formats.end(), "pdf") == formats.end() || HasQpdf()) return;
+  for (const InputDocument& document : discovery.documents) {
+    if (!document.error.empty()) continue;
+    FileKind kind;
+    const std::string failure = Attempt([&] { kind = LookAtFile(document.path); });
+    if (!failure.empty() || kind.format != DocumentFormat::kPdf) continue;
+    throw Error(ErrorKind::kEnvironment, {"", "--format pdf"},
+                "of a PDF (" + DisplayName(document.shown_name()) +
+                    ") needs the program qpdf, which is not there; install qpdf, or leave pdf out");
+  }
+}
 
 std::unique_ptr<Job> FindWork(const Settings& settings) {
   RequireInputs(settings, "ocr");
@@ -69,6 +86,7 @@ std::unique_ptr<Job> FindWork(const Settings& settings) {
   job->standard_input = AddNamedInputs(settings, spec);
   job->discovery = DiscoverDocuments(spec);
   RequireDocuments(job->discovery);
+  RequireQpdf(job->target.formats(), job->discovery);
   const size_t documents = job->discovery.documents.size();
   if (!job->target.was_named() && documents > 1) {
     throw Error(ErrorKind::kUsage, {},
