@@ -1,6 +1,6 @@
-// PDF through poppler's pdfinfo, pdfimages and pdftoppm in child processes: a crash, a hang or a
-// leak in a renderer of untrusted files stays there. What pdftoppm says of one page alone is that
-// page; pages that follow each other are rendered together as long as nothing is said
+// PDF through poppler's pdfinfo, pdfimages, pdftotext and pdftoppm in child processes: a crash, a
+// hang or a leak in a renderer of untrusted files stays there. What pdftoppm says of one page alone
+// is that page; pages that follow each other are rendered together as long as nothing is said
 // (pdf_ranges.h).
 #include <algorithm>
 #include <cmath>
