@@ -8,10 +8,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text = platen::fuzz::Text({data, size});
   platen::PopplerComplaint(text);
   platen::PagesFromPdfInfo(text);
-  for (const auto& [page, size] : platen::PageSizesFromPdfInfo(text, 1, 64)) {
-    const platen::ImageSize pixels = platen::PixelsOf(size, 200);
+  for (const auto& [page, points] : platen::PageSizesFromPdfInfo(text, 1, 64)) {
+    const platen::ImageSize pixels = platen::PixelsOf(points, 200);
     for (const auto& [number, pictures] : platen::PicturesFromPdfImages(text)) {
-      const double resolution = platen::ScanResolution(pictures, size);
+      const double resolution = platen::ScanResolution(pictures, points);
       if (!(resolution >= 0) || resolution > 1e6) std::abort();
     }
     if (pixels.width < 0 || pixels.width > INT32_MAX || pixels.height < 0 ||
