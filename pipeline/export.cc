@@ -65,6 +65,7 @@ class Exporter {
     for (const WrittenFile& file : WriteOutputsOf(std::move(document), render_, ledger_)) {
       ++report_.files;
       report_.bytes += file.bytes;
+      if (!file.note.empty()) report_.notes.push_back({file.path, file.note});
     }
     ++report_.documents;
     report_.pages += static_cast<int64_t>(pages.size());

@@ -24,6 +24,7 @@ struct ExportReport {
   int64_t files = 0;
   int64_t bytes = 0;
   std::vector<NotExported> not_exported;
+  std::vector<std::pair<std::string, std::string>> notes;  // of files: path, WrittenFile::note
 };
 
 struct ExportTools {

@@ -18,14 +18,14 @@ class OutputFiles {
         base_(SplitPath(stem).second),
         temporary_(temporary) {}
 
-  // A file of what `write` appends to it.
+  // A file of what `write` appends to it. What it returns is the file's note.
   template <typename Write>
   void Add(const std::string& suffix, const Write& write) {
     const std::string name = base_ + "." + suffix;
     AtomicFile file(temporary_, "document." + suffix, folder_, name);
-    write(file);
+    std::string note = write(file);
     file.Commit();
-    written_.push_back({folder_.PathOf(name), file.bytes_appended(), suffix});
+    written_.push_back({folder_.PathOf(name), file.bytes_appended(), suffix, std::move(note)});
   }
 
   std::vector<WrittenFile> Take() { return std::move(written_); }
@@ -78,6 +78,7 @@ std::vector<WrittenFile> WriteDocument(const Folder& root, const std::string& st
           file.Append(writer->Begin(info));
           file.Append(writer->Page(page));
           file.Append(writer->End());
+          return "";
         });
       }
       continue;
@@ -89,11 +90,12 @@ std::vector<WrittenFile> WriteDocument(const Folder& root, const std::string& st
                         for (int i = 0; i < pages.count; ++i) each(shown.Get(i));
                       },
                       [&](std::string_view bytes) { file.Append(bytes); })) {
-        return;
+        return "";
       }
       file.Append(writer->Begin(info));
       for (int i = 0; i < pages.count; ++i) file.Append(writer->Page(shown.Get(i)));
       file.Append(writer->End());
+      return over ? "holds pictures of the pages: qpdf could not write text over this PDF" : "";
     });
   }
   return files.Take();

@@ -20,6 +20,7 @@ struct WrittenFile {
   std::string path;
   int64_t bytes = 0;
   std::string suffix;  // of its name: see OutputSuffix
+  std::string note;    // what its reader should know of it; empty: nothing
 };
 
 // Pages of one document in order; called once per index, and once by each format, so it should be

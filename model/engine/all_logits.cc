@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "model/engine/prompt_embedding.h"
 #include "model/engine/request.h"
 #include "model/engine/sequence.h"
 #include "model/engine/teacher_forced.h"
@@ -20,8 +21,7 @@ LogitsShape ShapeOfAllLogits(const Model& model, const Request& request,
                              std::span<const TokenId> answer, int64_t max_bytes) {
   std::vector<PatchGrid> grids;
   for (const PreparedImage& image : request.images) grids.push_back(image.grid);
-  const PromptInput prompt =
-      model.architecture().BuildPrompt(model.tokenizer(), grids, request.task_text);
+  const PromptInput prompt = PromptOf(model, request, grids);
   const LogitsShape shape = {static_cast<int64_t>(prompt.input_ids.size() + answer.size()),
                              model.architecture().text().vocab_size};
   for (const TokenId id : answer) {

@@ -13,6 +13,7 @@
 #include "model/engine/drafters/mtp_chain.h"
 #include "model/engine/drafters/ngram_lookup.h"
 #include "model/engine/endings.h"
+#include "model/engine/prompt_embedding.h"
 #include "model/engine/stop_strings.h"
 #include "model/engine/target_pass.h"
 #include "model/families/model.h"
@@ -137,7 +138,7 @@ std::unique_ptr<Sequence> Engine::Prepare(Request request) const {
     image_tokens += image.grid.num_image_tokens();
   }
   s->request = std::move(request);
-  s->prompt = architecture.BuildPrompt(impl_->model.tokenizer(), grids, s->request.task_text);
+  s->prompt = PromptOf(impl_->model, s->request, grids);
   s->max_new_tokens =
       s->request.max_new_tokens > 0 ? s->request.max_new_tokens : DefaultTokenLimit(image_tokens);
   if (!s->request.ignore_stop) {

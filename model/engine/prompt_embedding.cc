@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "model/engine/request.h"
 #include "model/engine/sequence.h"
 #include "model/families/model.h"
 
@@ -16,6 +17,14 @@ void EmbedPrompt(const Model& model, const Sequence& sequence, MatView x) {
     std::copy_n(sequence.image_embeddings.View().Row(static_cast<int64_t>(i)), x.cols,
                 x.Row(prompt.image_rows[i]));
   }
+}
+
+PromptInput PromptOf(const Model& model, const Request& request, std::span<const PatchGrid> grids) {
+  const Architecture& architecture = model.architecture();
+  if (request.messages.empty()) {
+    return architecture.BuildPrompt(model.tokenizer(), grids, request.task_text);
+  }
+  return architecture.BuildChat(model.tokenizer(), request.messages);
 }
 
 }  // namespace platen

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/engine/sampling_options.h"
+#include "model/families/prompt.h"
 #include "model/families/vision_model.h"
 #include "model/support/token_id.h"
 
@@ -49,6 +50,7 @@ struct RequestStats {
 struct Request {
   std::vector<PreparedImage> images;  // usually one crop
   std::string task_text;
+  std::vector<ChatTurn> messages;  // a conversation in place of images and task_text; empty: none
   int max_new_tokens = 0;  // 0: derived from the number of image tokens, see DefaultTokenLimit
   int min_new_tokens = 0;  // no stop token before so many
   SamplingOptions sampling = {};

@@ -51,6 +51,14 @@ class Architecture : public DescribedModel {
   virtual PromptInput BuildPrompt(const Tokenizer& tokenizer, std::span<const PatchGrid> grids,
                                   const std::string& text) const = 0;
 
+  // The rows of a conversation without images, the assistant's next turn opened. Throws
+  // Error(kUsage) for a role the family does not know, or if it takes no conversations.
+  virtual PromptInput BuildChat(const Tokenizer& /*tokenizer*/,
+                                std::span<const ChatTurn> /*turns*/) const {
+    throw Error(ErrorKind::kUsage, {.file = {}, .field = "messages"},
+                "this model takes no conversations; give a prompt");
+  }
+
   // Throws Error(kModel) for sizes the kernels cannot serve. `kernels` outlives the parts; the
   // architecture need not.
   virtual ModelParts Build(const KernelTable& kernels, VisionAttention attention) const = 0;

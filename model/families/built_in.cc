@@ -11,6 +11,7 @@ const FamilyRegistry& FamilyRegistry::BuiltIn() {
     FamilyRegistry all;
     all.Add("glm_ocr", "GLM-OCR", glm_ocr::ReadArchitecture);
     all.Add("minillm", "MiniLLM", minillm::ReadMiniLlm);
+    all.Add("glm_ocr/minillm", "MiniLLM behind GLM-OCR's images", minillm::ReadBehindGlmImages);
     all.Add("deepseek_v3", "DeepSeek-V3", minillm::ReadDeepSeekV3);
     all.Add("deepseek_v32", "DeepSeek-V3.2", minillm::ReadDeepSeekV32);
     all.AddLayout("pp_doclayout_v3", "PP-DocLayoutV3 (finds the regions of a page, reads nothing)",

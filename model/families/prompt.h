@@ -19,6 +19,12 @@ struct PatchGrid {
   bool operator==(const PatchGrid&) const = default;
 };
 
+// One turn of a conversation.
+struct ChatTurn {
+  std::string role;  // "system", "user", "assistant"
+  std::string text;  // control tokens in it become control tokens
+};
+
 // The input of one request. L = input_ids.size().
 struct PromptInput {
   std::string text;                               // rendered, one placeholder per image

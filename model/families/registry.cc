@@ -13,17 +13,33 @@ constexpr size_t kMaxTypeBytes = 256;
   throw Error(ErrorKind::kModel, {.file = path, .field = "model_type"}, reason);
 }
 
-std::string ModelType(const std::string& path) {
+// The model_type of the root and, behind a slash, that of its decoder, if it has one.
+struct ModelTypes {
+  std::string root, with_decoder;
+};
+
+ModelTypes TypesOf(const std::string& path) {
   const nlohmann::json json = ReadJsonFile(path, kMaxConfigBytes);
-  return JsonObject(json, path).String("model_type", kMaxTypeBytes);
+  const JsonObject root(json, path);
+  ModelTypes types;
+  types.root = root.String("model_type", kMaxTypeBytes);
+  if (root.Has("text_config") && root.Required("text_config").is_object()) {
+    const JsonObject text = root.Object("text_config");
+    if (text.Has("model_type")) {
+      types.with_decoder = types.root + "/" + text.String("model_type", kMaxTypeBytes);
+    }
+  }
+  return types;
 }
 
+std::string ModelType(const std::string& path) { return TypesOf(path).root; }
+
 // Empty: that cannot be told.
-std::string TypeOrNone(const std::string& snapshot_dir) {
+ModelTypes TypesOrNone(const std::string& snapshot_dir) {
   try {
-    return ModelType(SnapshotFile(snapshot_dir, "config.json"));
+    return TypesOf(SnapshotFile(snapshot_dir, "config.json"));
   } catch (const Error&) {
-    return "";
+    return {};
   }
 }
 
@@ -38,9 +54,11 @@ std::string Known(const std::map<std::string, Family>& families) {
 
 std::unique_ptr<Architecture> FamilyRegistry::Read(const std::string& snapshot_dir) const {
   const std::string path = SnapshotFile(snapshot_dir, "config.json");
-  const std::string type = ModelType(path);
-  const auto family = families_.find(type);
-  if (family != families_.end()) return family->second(snapshot_dir);
+  const auto& [type, with_decoder] = TypesOf(path);
+  for (const std::string& name : {with_decoder, type}) {
+    const auto family = families_.find(name);
+    if (family != families_.end()) return family->second(snapshot_dir);
+  }
   if (layout_families_.contains(type)) {
     FailType(path, "is " + JsonExcerpt(type) +
                        ", a model that finds regions and reads nothing; give it with "
@@ -60,12 +78,16 @@ std::unique_ptr<LayoutArchitecture> FamilyRegistry::ReadLayout(
 }
 
 bool FamilyRegistry::IsLayoutModel(const std::string& snapshot_dir) const {
-  return layout_families_.contains(TypeOrNone(snapshot_dir));
+  return layout_families_.contains(TypesOrNone(snapshot_dir).root);
 }
 
 std::string FamilyRegistry::TitleOf(const std::string& snapshot_dir) const {
-  const auto title = titles_.find(TypeOrNone(snapshot_dir));
-  return title == titles_.end() ? "" : title->second;
+  const auto& [type, with_decoder] = TypesOrNone(snapshot_dir);
+  for (const std::string& name : {with_decoder, type}) {
+    const auto title = titles_.find(name);
+    if (title != titles_.end()) return title->second;
+  }
+  return "";
 }
 
 }  // namespace platen

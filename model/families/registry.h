@@ -24,7 +24,8 @@ class FamilyRegistry {
   using ReadLayoutConfig =
       std::function<std::unique_ptr<LayoutArchitecture>(const std::string& snapshot_dir)>;
 
-  // `title`: what the family is called in sentences.
+  // `title`: what the family is called in sentences. A snapshot whose text_config names another
+  // model_type than its root is one of "ROOT/TEXT", if that was added, else one of "ROOT".
   void Add(const std::string& model_type, const std::string& title, ReadConfig read) {
     families_[model_type] = std::move(read);
     titles_[model_type] = title;

@@ -88,6 +88,9 @@ int RunExportCommand(const Words& words) {
   Ledger ledger(dir, identity);
   const ExportReport report = ExportDocuments(ledger, render, {OpenAsRead, Interrupted});
   WarnOf(report.not_exported);
+  for (const auto& [path, note] : report.notes) {
+    Log(LogLevel::kWarning, DisplayName(path) + " " + note);
+  }
   fmt::print("{} ({}) exported: {}, {}\n", Counted(report.documents, "document"),
              Counted(report.pages, "page"), Counted(report.files, "file"), SizeText(report.bytes));
   if (Interrupted()) return kExitInterrupted;

@@ -1,26 +1,18 @@
 #include "model/families/glm_input/describe.h"
 
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "model/families/glm_input/chat_prompt.h"
 #include "model/kernels/kernels.h"
 #include "model/support/grouped.h"
+#include "model/support/number_text.h"
 #include "model/support/json_fields.h"
 
 namespace platen::glm_input {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// Shortest text that reads back as the same number.
-std::string NumberText(double value) { return nlohmann::json(value).dump(); }
-std::string NumberText(float value) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%g", static_cast<double>(value));
-  return buffer;
-}
 
 std::string Text(int64_t value) { return std::to_string(value); }
 

@@ -1,23 +1,15 @@
 // What `platen inspect` says of a GLM-OCR config.
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "model/families/glm_input/describe.h"
 #include "model/families/glm_ocr/architecture.h"
 #include "model/support/grouped.h"
+#include "model/support/number_text.h"
 
 namespace platen::glm_ocr {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// Shortest text that reads back as the same number.
-std::string NumberText(double value) { return nlohmann::json(value).dump(); }
-std::string NumberText(float value) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%g", static_cast<double>(value));
-  return buffer;
-}
 
 std::string Text(int64_t value) { return std::to_string(value); }
 

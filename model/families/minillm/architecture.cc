@@ -1,8 +1,12 @@
 #include "model/families/minillm/architecture.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
+#include "model/families/glm_input/chat_prompt.h"
+#include "model/families/glm_input/describe.h"
+#include "model/families/glm_input/vision.h"
 #include "model/families/minillm/chat_ml.h"
 #include "model/families/minillm/decoder.h"
 #include "model/families/minillm/modules.h"
@@ -13,11 +17,11 @@
 namespace platen::minillm {
 namespace {
 
-constexpr const char* kPrefix = "model.";
 constexpr size_t kMaxConfigBytes = 1 << 20;
 
 TextSizes TextSizesOf(const Config& c) {
   TextSizes sizes;
+  if (c.images) sizes.config_field = "text_config.";
   sizes.vocab_size = c.vocab_size;
   sizes.hidden_size = c.hidden_size;
   sizes.max_positions = c.max_positions;
@@ -27,7 +31,13 @@ TextSizes TextSizesOf(const Config& c) {
   return sizes;
 }
 
-std::string Layer(int layer) { return kPrefix + ("layers." + std::to_string(layer) + "."); }
+// Plain indices, image rows included.
+void FillPositions(PromptInput& prompt) {
+  for (auto& axis : prompt.positions) {
+    axis.resize(prompt.input_ids.size());
+    std::iota(axis.begin(), axis.end(), 0);
+  }
+}
 
 std::unique_ptr<Architecture> Read(const std::string& snapshot_dir, Form form) {
   const std::string path = SnapshotFile(snapshot_dir, "config.json");
@@ -40,12 +50,22 @@ std::unique_ptr<Architecture> Read(const std::string& snapshot_dir, Form form) {
 }  // namespace
 
 MiniLlm::MiniLlm(Config config, std::string snapshot_dir)
-    : config_(std::move(config)), dir_(std::move(snapshot_dir)), text_(TextSizesOf(config_)) {}
+    : config_(std::move(config)), dir_(std::move(snapshot_dir)), text_(TextSizesOf(config_)) {
+  if (config_.images) vision_ = glm_input::SizesOf(config_.images->vision);
+}
+
+std::string MiniLlm::Layer(int layer) const {
+  return PrefixOf(config_) + "layers." + std::to_string(layer) + ".";
+}
+
+std::string_view MiniLlm::image_placeholder() const {
+  return config_.images ? glm_input::kImagePlaceholder : std::string_view();
+}
 
 // The reference reads positions from the tables, so there are no more than these have.
 std::string MiniLlm::SettleTables(const Checkpoint& checkpoint) {
-  const StoredTensor* cosines = checkpoint.Find(std::string(kPrefix) + "freqs_cos");
-  const StoredTensor* sines = checkpoint.Find(std::string(kPrefix) + "freqs_sin");
+  const StoredTensor* cosines = checkpoint.Find(PrefixOf(config_) + "freqs_cos");
+  const StoredTensor* sines = checkpoint.Find(PrefixOf(config_) + "freqs_sin");
   if (config_.form != Form::kMiniLlm || cosines == nullptr || sines == nullptr) return "";
   const std::vector<int64_t> shape = {cosines->shape.empty() ? 0 : cosines->shape.front(),
                                       config_.rope_width};
@@ -114,34 +134,67 @@ std::string MiniLlm::Settle(const Checkpoint& checkpoint) {
   return tables.empty() ? drafts : drafts.empty() ? tables : tables + "; " + drafts;
 }
 
-ModuleTable MiniLlm::Modules() const {
-  return DescribeModules(config_, kPrefix, table_positions_).table;
-}
+ModuleTable MiniLlm::Modules() const { return DescribeModules(config_, table_positions_).table; }
 
-std::vector<Error> MiniLlm::CheckTokens(const Tokenizer&) const { return {}; }
+std::vector<Error> MiniLlm::CheckTokens(const Tokenizer& tokenizer) const {
+  if (!config_.images) return {};
+  return glm_input::CheckTokens(config_.images->image_tokens, tokenizer,
+                                SnapshotFile(dir_, "config.json"));
+}
 
 PromptInput MiniLlm::BuildPrompt(const Tokenizer& tokenizer, std::span<const PatchGrid> grids,
                                  const std::string& text) const {
-  if (!grids.empty()) throw Error(ErrorKind::kInput, {}, "this model reads text only");
   PromptInput prompt;
-  const ChatTurn turn = {"user", text};
-  prompt.text = KnowsChatMl(tokenizer) ? RenderChatMl({&turn, 1}, true) : text;
-  prompt.input_ids = tokenizer.Encode(prompt.text);
-  for (auto& axis : prompt.positions) {
-    for (size_t i = 0; i < prompt.input_ids.size(); ++i) axis.push_back(static_cast<int32_t>(i));
+  if (config_.images) {
+    prompt = glm_input::BuildPrompt(tokenizer, config_.images->image_tokens, grids, text);
+    prompt.rope_delta = 0;
+  } else if (!grids.empty()) {
+    throw Error(ErrorKind::kInput, {}, "this model reads text only");
+  } else {
+    const ChatTurn turn = {"user", text};
+    prompt.text = KnowsChatMl(tokenizer) ? RenderChatMl({&turn, 1}, true) : text;
+    prompt.input_ids = tokenizer.Encode(prompt.text);
   }
+  FillPositions(prompt);
   return prompt;
 }
 
-ModelParts MiniLlm::Build(const KernelTable& kernels, VisionAttention) const {
-  BoundModules modules = DescribeModules(config_, kPrefix, table_positions_);
+PromptInput MiniLlm::BuildChat(const Tokenizer& tokenizer, std::span<const ChatTurn> turns) const {
+  if (config_.images || !KnowsChatMl(tokenizer)) return Architecture::BuildChat(tokenizer, turns);
+  PromptInput prompt;
+  prompt.text = RenderChatMl(turns, /*add_generation_prompt=*/true);
+  prompt.input_ids = tokenizer.Encode(prompt.text);
+  FillPositions(prompt);
+  return prompt;
+}
+
+ModelParts MiniLlm::Build(const KernelTable& kernels, VisionAttention attention) const {
+  if (config_.images) {
+    glm_input::CheckHeadWidth(config_.images->vision, SnapshotFile(dir_, "config.json"));
+  }
+  BoundModules modules = DescribeModules(config_, table_positions_);
   const Weights& w = *modules.weights;
   ModelParts parts;
   parts.text = std::make_unique<Decoder>(config_, w, kernels);
   if (w.mtp) parts.draft = std::make_unique<MtpLayer>(config_, w, kernels);
+  if (config_.images) {
+    parts.vision = std::make_unique<glm_input::VisionEncoder>(
+        config_.images->vision, config_.images->image_processor, w.vision, kernels, attention);
+  }
   if (!w.heads.empty()) parts.heads = std::make_unique<ResidualHeads>(config_, w, kernels);
   parts.modules = std::move(modules.table);
   return parts;
+}
+
+// The wrapper's config, tokenizer and prompt are GLM-OCR's.
+std::unique_ptr<Architecture> ReadBehindGlmImages(const std::string& snapshot_dir) {
+  const std::string path = SnapshotFile(snapshot_dir, "config.json");
+  const nlohmann::json json = ReadJsonFile(path, kMaxConfigBytes);
+  const JsonObject root(json, path);
+  Config config = ReadTextConfig(snapshot_dir, root.Object("text_config"), Form::kMiniLlm);
+  config.images = glm_input::ReadConfig(snapshot_dir, root,
+                                        {config.hidden_size, config.vocab_size, config.tokens});
+  return std::make_unique<MiniLlm>(std::move(config), snapshot_dir);
 }
 
 std::unique_ptr<Architecture> ReadMiniLlm(const std::string& snapshot_dir) {

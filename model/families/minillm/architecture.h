@@ -1,4 +1,6 @@
-// MiniLLM and the DeepSeek forms of the same decoder: text in, text out.
+// MiniLLM and the DeepSeek forms of the same decoder: text in, text out; or behind GLM-OCR's
+// images, with its prompt. Image rows count as text rows then: positions are plain, each row sees
+// those before it.
 #pragma once
 
 #include <memory>
@@ -17,22 +19,26 @@ class MiniLlm final : public Architecture {
   const Config& config() const { return config_; }
 
   const TextSizes& text() const override { return text_; }
-  const VisionSizes* vision() const override { return nullptr; }
+  const VisionSizes* vision() const override { return config_.images ? &vision_ : nullptr; }
   const SpecialTokens& tokens() const override { return config_.tokens; }
-  std::string_view image_placeholder() const override { return {}; }
+  std::string_view image_placeholder() const override;
   // Which of a checkpoint's forms this one has: stacked experts, stored rotary tables, draft heads.
   std::string Settle(const Checkpoint& checkpoint) override;
   ModuleTable Modules() const override;
   std::vector<Error> CheckTokens(const Tokenizer& tokenizer) const override;
-  // One user turn in ChatML where the tokenizer has its control tokens; else the text as it is.
+  // GLM-OCR's behind images; else one user turn in ChatML where the tokenizer has its control
+  // tokens; else the text as it is.
   PromptInput BuildPrompt(const Tokenizer& tokenizer, std::span<const PatchGrid> grids,
                           const std::string& text) const override;
+  // ChatML, for snapshots whose tokenizer has its control tokens.
+  PromptInput BuildChat(const Tokenizer& tokenizer, std::span<const ChatTurn> turns) const override;
   ModelParts Build(const KernelTable& kernels, VisionAttention attention) const override;
   std::vector<FactSection> Facts() const override;
-  std::vector<std::pair<std::string, std::string>> TokenFacts() const override { return {}; }
+  std::vector<std::pair<std::string, std::string>> TokenFacts() const override;
   nlohmann::ordered_json ConfigJson() const override;
 
  private:
+  std::string Layer(int layer) const;
   std::string SettleTables(const Checkpoint& checkpoint);
   std::string SettleDrafts(const Checkpoint& checkpoint);
   void CheckExperts(const Checkpoint& checkpoint) const;
@@ -40,6 +46,7 @@ class MiniLlm final : public Architecture {
   Config config_;
   std::string dir_;
   TextSizes text_;
+  VisionSizes vision_;
   int table_positions_ = 0;  // rows of stored rotary tables
 };
 
@@ -48,5 +55,7 @@ class MiniLlm final : public Architecture {
 std::unique_ptr<Architecture> ReadMiniLlm(const std::string& snapshot_dir);
 std::unique_ptr<Architecture> ReadDeepSeekV3(const std::string& snapshot_dir);
 std::unique_ptr<Architecture> ReadDeepSeekV32(const std::string& snapshot_dir);
+// For model_type glm_ocr whose text_config has minillm.
+std::unique_ptr<Architecture> ReadBehindGlmImages(const std::string& snapshot_dir);
 
 }  // namespace platen::minillm

@@ -8,19 +8,16 @@
 #include <string>
 #include <vector>
 
+#include "model/families/prompt.h"
 #include "model/tokenizer/tokenizer.h"
 
 namespace platen::minillm {
 
-struct ChatTurn {
-  std::string role;  // "system", "user", "assistant"; any other word stands as it is
-  std::string text;  // unchanged; control tokens in it become control tokens
-};
-
 enum class Thinking { kDefault, kDisabled };
 
 // The first turn's text is the system line if its role is "system", else a default stands there;
-// every further turn follows. `add_generation_prompt`: the assistant's turn is opened.
+// every further turn follows, its role and text unchanged. `add_generation_prompt`: the assistant's
+// turn is opened.
 std::string RenderChatMl(std::span<const ChatTurn> turns, bool add_generation_prompt,
                          Thinking thinking = Thinking::kDefault);
 

@@ -7,9 +7,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "model/families/glm_input/config.h"
 #include "model/families/minillm/rotary_config.h"
 #include "model/families/special_tokens.h"
 
@@ -97,6 +99,7 @@ struct Config {
   bool mtp_has_experts = false;  // as the checkpoint stores it
 
   SpecialTokens tokens;
+  std::optional<glm_input::Config> images;  // what stands before it; none: text only
 
   int query_width() const { return nope_width + rope_width; }              // of a head
   int latent_width() const { return (kv_rank + rope_width + 1) / 2 * 2; }  // in the cache

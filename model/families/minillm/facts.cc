@@ -1,8 +1,10 @@
 // What `platen inspect` says of a config of this family.
 #include <nlohmann/json.hpp>
 
+#include "model/families/glm_input/describe.h"
 #include "model/families/minillm/architecture.h"
 #include "model/support/grouped.h"
+#include "model/support/number_text.h"
 
 namespace platen::minillm {
 namespace {
@@ -10,9 +12,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::string Text(int64_t value) { return std::to_string(value); }
-
-// Shortest text that reads back as the same number.
-std::string NumberText(double value) { return nlohmann::json(value).dump(); }
 
 const char* FormName(Form form) {
   switch (form) {
@@ -64,45 +63,60 @@ std::vector<FactSection> MiniLlm::Facts() const {
   const Config& c = config_;
   const int64_t cached = text_.cache.values_per_token();
   const std::string query = c.q_rank > 0 ? Text(c.q_rank) : "no";
-  return {{"text model",
-           {{"form", FormName(c.form)},
-            {"layers", Text(c.num_layers)},
-            {"hidden size", Text(c.hidden_size)},
-            {"feed-forward size", Text(c.intermediate_size)},
-            {"experts", ExpertsText(c)},
-            {"heads", Text(c.num_heads) + ", keys " + Text(c.nope_width) + " + " +
-                          Text(c.rope_width) + " wide, values " + Text(c.value_width)},
-            {"latent", Text(c.kv_rank) + " wide, query bottleneck " + query},
-            {"vocabulary", Text(c.vocab_size)},
-            {"positions", Text(text_.max_positions)},
-            {"rope", RotaryText(c.rotary)},
-            {"norm epsilon", NumberText(c.norm_eps)},
-            {"head", c.tie_word_embeddings ? "tied to the embedding" : "its own table"},
-            {"drafts", DraftText(c)},
-            {"cache per token",
-             Grouped(2 * cached) + " bytes in bf16, " + Grouped(4 * cached) + " in f32"}}}};
+  std::vector<FactSection> facts = {
+      {"text model",
+       {{"form", FormName(c.form)},
+        {"layers", Text(c.num_layers)},
+        {"hidden size", Text(c.hidden_size)},
+        {"feed-forward size", Text(c.intermediate_size)},
+        {"experts", ExpertsText(c)},
+        {"heads", Text(c.num_heads) + ", keys " + Text(c.nope_width) + " + " + Text(c.rope_width) +
+                      " wide, values " + Text(c.value_width)},
+        {"latent", Text(c.kv_rank) + " wide, query bottleneck " + query},
+        {"vocabulary", Text(c.vocab_size)},
+        {"positions", Text(text_.max_positions)},
+        {"rope", RotaryText(c.rotary)},
+        {"norm epsilon", NumberText(c.norm_eps)},
+        {"head", c.tie_word_embeddings ? "tied to the embedding" : "its own table"},
+        {"drafts", DraftText(c)},
+        {"cache per token",
+         Grouped(2 * cached) + " bytes in bf16, " + Grouped(4 * cached) + " in f32"}}}};
+  if (c.images) {
+    for (FactSection& section : glm_input::Facts(*c.images)) facts.push_back(std::move(section));
+  }
+  return facts;
+}
+
+std::vector<std::pair<std::string, std::string>> MiniLlm::TokenFacts() const {
+  if (!config_.images) return {};
+  return glm_input::TokenFacts(config_.images->image_tokens);
 }
 
 nlohmann::ordered_json MiniLlm::ConfigJson() const {
   const Config& c = config_;
-  return Json{{"form", FormName(c.form)},
-              {"layers", c.num_layers},
-              {"hidden_size", c.hidden_size},
-              {"intermediate_size", c.intermediate_size},
-              {"heads", c.num_heads},
-              {"query_rank", c.q_rank},
-              {"latent_rank", c.kv_rank},
-              {"nope_width", c.nope_width},
-              {"rope_width", c.rope_width},
-              {"value_width", c.value_width},
-              {"experts", c.router.experts},
-              {"experts_per_token", c.router.per_token},
-              {"shared_experts", c.shared_experts},
-              {"vocabulary", c.vocab_size},
-              {"positions", text_.max_positions},
-              {"tied_head", c.tie_word_embeddings},
-              {"residual_heads", c.residual_heads},
-              {"draft_layers", c.mtp_layers}};
+  Json json = {{"form", FormName(c.form)},
+               {"layers", c.num_layers},
+               {"hidden_size", c.hidden_size},
+               {"intermediate_size", c.intermediate_size},
+               {"heads", c.num_heads},
+               {"query_rank", c.q_rank},
+               {"latent_rank", c.kv_rank},
+               {"nope_width", c.nope_width},
+               {"rope_width", c.rope_width},
+               {"value_width", c.value_width},
+               {"experts", c.router.experts},
+               {"experts_per_token", c.router.per_token},
+               {"shared_experts", c.shared_experts},
+               {"vocabulary", c.vocab_size},
+               {"positions", text_.max_positions},
+               {"tied_head", c.tie_word_embeddings},
+               {"residual_heads", c.residual_heads},
+               {"draft_layers", c.mtp_layers}};
+  if (c.images) {
+    json["vision"] = glm_input::VisionJson(c.images->vision);
+    json["image_processor"] = glm_input::ImageProcessorJson(c.images->image_processor);
+  }
+  return json;
 }
 
 }  // namespace platen::minillm

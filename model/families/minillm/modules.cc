@@ -222,7 +222,12 @@ void DescribeMtp(const Config& c, const std::string& prefix, Weights& w, ModuleT
 
 }  // namespace
 
-BoundModules DescribeModules(const Config& config, const std::string& prefix, int positions) {
+std::string PrefixOf(const Config& config) {
+  return config.images ? "model.language_model." : "model.";
+}
+
+BoundModules DescribeModules(const Config& config, int positions) {
+  const std::string prefix = PrefixOf(config);
   auto weights = std::make_shared<Weights>();
   ModuleTable table(weights);
   DescribeEnds(config, prefix, positions, *weights, table);
@@ -235,6 +240,7 @@ BoundModules DescribeModules(const Config& config, const std::string& prefix, in
   last.AddVector(weights->norm, "norm.weight", config.hidden_size);
   if (config.residual_heads > 0) DescribeResidualHeads(config, *weights, table);
   if (config.mtp_layers > 0) DescribeMtp(config, prefix, *weights, table);
+  if (config.images) glm_input::DescribeVision(config.images->vision, weights->vision, table);
   return {std::move(weights), std::move(table)};
 }
 

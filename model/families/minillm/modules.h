@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/checkpoint/module_table.h"
+#include "model/families/glm_input/modules.h"
 #include "model/families/minillm/config.h"
 #include "model/ops/linear.h"
 
@@ -78,14 +79,19 @@ struct Weights {
   Table cosines, sines;     // [positions, Dr], if the checkpoint has them
   std::vector<ResidualHeadWeights> heads;
   std::optional<MtpWeights> mtp;
+  glm_input::VisionWeights vision;  // empty: text only
 };
 
-// Makes empty weights of the config's sizes and the table whose members they are. `prefix`: of the
-// decoder's tensors, "model.". `positions`: rows of stored rotary tables.
+// Makes empty weights of the config's sizes and the table whose members they are. `positions`: rows
+// of stored rotary tables.
 struct BoundModules {
   std::shared_ptr<Weights> weights;
   ModuleTable table;  // owns the weights too
 };
-BoundModules DescribeModules(const Config& config, const std::string& prefix, int positions);
+BoundModules DescribeModules(const Config& config, int positions);
+
+// What the names of the decoder's tensors begin with: "model.", or "model.language_model." behind
+// images.
+std::string PrefixOf(const Config& config);
 
 }  // namespace platen::minillm

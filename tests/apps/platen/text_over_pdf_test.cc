@@ -169,10 +169,10 @@ TEST_F(TextOverPdfTest, AFileThatQpdfCannotTakeBecomesOneOfPictures) {
   folder_.Write("bin/qpdf", "#!/bin/sh\nexit 2\n");
   std::filesystem::permissions(folder_ / "bin/qpdf", std::filesystem::perms::owner_all);
   folder_.Write("a.pdf", PdfOfPages({Pages()[0]}));
-  EXPECT_EQ(Ocr({"a.pdf", "-o", "out", "-q", "--format", "pdf"}, "",
-                {"PATH=" + (folder_ / "bin") + ":" + std::getenv("PATH")})
-                .exit_code,
-            0);
+  const testing::ProgramResult result = Ocr({"a.pdf", "-o", "out", "-q", "--format", "pdf"}, "",
+                                   {"PATH=" + (folder_ / "bin") + ":" + std::getenv("PATH")});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(Contains(result.err, "out/a.pdf.pdf holds pictures of the pages")) << result.err;
   EXPECT_TRUE(Contains(ReadFile(folder_ / "out/a.pdf.pdf"), "/Scan Do"));
 }
 

@@ -95,6 +95,7 @@ void OcrReport::OnDocument(const FinishedDocument& document) {
   std::string line = name + ": " + Counted(document.pages.size(), "page");
   for (const WrittenFile& output : document.outputs) {
     line += ", " + DisplayName(output.path) + " (" + Counted(output.bytes, "byte") + ")";
+    if (!output.note.empty()) Log(LogLevel::kWarning, DisplayName(output.path) + " " + output.note);
   }
   Log(LogLevel::kDebug, line);
 }

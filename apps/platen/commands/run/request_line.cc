@@ -15,6 +15,7 @@ constexpr size_t kMostPathBytes = 4096;
 constexpr size_t kMostPromptBytes = 1 << 16;
 constexpr size_t kMostIdBytes = 1024;
 constexpr size_t kMostImages = 64;
+constexpr size_t kMostMessages = 1024;
 constexpr int kMostTokens = 1 << 20;
 constexpr int64_t kMostExactInteger = int64_t{1} << 53;
 
@@ -81,6 +82,27 @@ std::string PromptOf(const JsonObject& line, const RequestDefaults& defaults) {
   return prompt->second;
 }
 
+// [{"role", "content"}, ...], in place of images and a prompt.
+void AddMessages(const JsonObject& line, Request& request) {
+  if (!line.Has("messages")) return;
+  for (const char* other : {"images", "prompt", "task"}) {
+    if (line.Has(other)) line.Fail(other, "stands beside messages; give one of them");
+  }
+  const nlohmann::json& messages = line.Required("messages");
+  if (!messages.is_array() || messages.empty() || messages.size() > kMostMessages) {
+    line.Fail("messages", "must be a list of 1.." + std::to_string(kMostMessages) + " turns");
+  }
+  for (size_t i = 0; i < messages.size(); ++i) {
+    const JsonObject turn(messages[i], line.file(), "messages[" + std::to_string(i) + "]");
+    turn.RefuseUnknownKeys({"role", "content"});
+    const std::string role = turn.String("role", 32);
+    if (role != "system" && role != "user" && role != "assistant") {
+      turn.Fail("role", "must be system, user or assistant");
+    }
+    request.messages.push_back({role, turn.String("content", kMostPromptBytes)});
+  }
+}
+
 SamplingOptions SamplingOf(const JsonObject& line, SamplingOptions sampling) {
   const auto number = [&](const char* key, double low, double high, float& value) {
     if (line.Has(key)) value = static_cast<float>(line.Number(key, low, high));
@@ -133,13 +155,14 @@ RequestLine ReadRequestLine(const std::string& text, const Model& model,
                             const RequestDefaults& defaults) {
   const nlohmann::json json = ParseJson(text, "", 0);
   const JsonObject line(json, "");
-  line.RefuseUnknownKeys({"id", "images", "prompt", "task", "max_new_tokens", "min_new_tokens",
-                          "stop", "temperature", "top_k", "top_p", "repetition_penalty", "seed",
-                          "acceptance", "draft_length", "drafters"});
+  line.RefuseUnknownKeys({"id", "images", "prompt", "task", "messages", "max_new_tokens",
+                          "min_new_tokens", "stop", "temperature", "top_k", "top_p",
+                          "repetition_penalty", "seed", "acceptance", "draft_length", "drafters"});
   RequestLine read;
   if (line.Has("id")) read.id = line.String("id", kMostIdBytes);
   Request& request = read.request;
-  request.task_text = PromptOf(line, defaults);
+  AddMessages(line, request);
+  if (request.messages.empty()) request.task_text = PromptOf(line, defaults);
   request.sampling = SamplingOf(line, defaults.sampling);
   AddLimits(line, defaults, request);
   AddImages(line, model, defaults, request);

@@ -35,10 +35,12 @@ TEST(ResultSettings, HaveAFixedOrderAndOnlyWhatConcernsTheirKind) {
                              {"max_new_tokens", "0", true},
                              {"dpi", "300", true},
                              {"max_pixels", "200000000", true},
-                             {"composite_alpha", "false", true}};
+                             {"composite_alpha", "false", true},
+                             {"text_layer", "auto"}};
   const std::map<std::string, std::string> resolved = {
       {"model", "an id"}, {"granularity", "line"}, {"precision", "int8"}, {"attention", "f32"}};
   EXPECT_EQ(ResultSettingsOf(OcrOptions(), settings, InputKind::kPdf, resolved), expected);
+  expected.pop_back();                   // text_layer
   expected.erase(expected.begin() + 9);  // dpi
   EXPECT_EQ(ResultSettingsOf(OcrOptions(), settings, InputKind::kImage, resolved), expected);
 }
