@@ -230,6 +230,14 @@ void Print(const ForwardResult& result) {
   fmt::print("text\n{}\n", result.text);
 }
 
+// The same request without drafts: what they saved, and that they changed nothing.
+bool PrintPlain(const ForwardResult& plain, const ForwardResult& drafted) {
+  const bool same = plain.recognition.tokens == drafted.recognition.tokens;
+  fmt::print("without drafts  {} rounds, {}\n", plain.stats.rounds,
+             same ? "the same tokens" : "OTHER TOKENS: please report this");
+  return same;
+}
+
 void Print(const char* title, const std::vector<Detection>& detections) {
   fmt::print("{}\n", title);
   for (const Detection& d : detections) {
@@ -282,6 +290,16 @@ int RunForwardCommand(const Words& words) {
   const std::unique_ptr<Model> model = LoadModelFrom(*settings, dir);
   const ForwardResult result = RunForward(*model, MakeRequest(*settings, *model), options);
   Print(result);
+  if (result.stats.drafted_rounds > 0) {
+    ForwardOptions plain = options;
+    plain.draft_length = 0;
+    plain.dump_dir.clear();
+    plain.dumped_logits = DumpedLogits::kLast;
+    plain.answer.clear();
+    if (!PrintPlain(RunForward(*model, MakeRequest(*settings, *model), plain), result)) {
+      return kExitSomeFailed;
+    }
+  }
   return result.recognition.finish == FinishReason::kFailed ? kExitSomeFailed : kExitDone;
 }
 

@@ -92,6 +92,31 @@ TEST_F(RequestsTest, EveryLineGetsItsAnswerInOrder) {
   }
 }
 
+TEST_F(RequestsTest, ConversationsAreForModelsThatKnowThem) {
+  folder_.Write(
+      "in/requests.jsonl",
+      R"({"messages": [{"role": "user", "content": "hi"}], "max_new_tokens": 6})"
+      "\n"
+      R"({"prompt": "hi", "max_new_tokens": 6})"
+      "\n"
+      R"({"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "hi"}], "max_new_tokens": 6})"
+      "\n"
+      R"({"messages": [{"role": "robot", "content": "hi"}], "max_new_tokens": 6})"
+      "\n"
+      R"({"messages": [{"role": "user", "content": "hi"}], "prompt": "hi", "max_new_tokens": 6})"
+      "\n");
+  const std::string chat = testing::SourcePath("tests/golden/minillm/mini-chat");
+  const std::vector<json> answers = Lines(RunProgram(Words({"--model", chat})).out);
+  ASSERT_EQ(answers.size(), 5U);
+  EXPECT_EQ(answers[0].at("text"), answers[1].at("text"));
+  EXPECT_EQ(answers[0].at("prompt_tokens"), 48);
+  EXPECT_EQ(answers[2].at("prompt_tokens"), 35);
+  EXPECT_TRUE(Contains(answers[3].at("error"), "must be system, user or assistant"));
+  EXPECT_TRUE(Contains(answers[4].at("error"), "stands beside messages"));
+  const std::vector<json> refused = Lines(RunProgram(Words()).out);
+  EXPECT_TRUE(Contains(refused[0].at("error"), "takes no conversations"));
+}
+
 TEST_F(RequestsTest, NeitherDraftsNorMemoryNorThreadsChangeAByte) {
   const std::string expected = RunProgram(Words()).out;
   for (const std::vector<std::string>& more :
