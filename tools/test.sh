@@ -17,7 +17,7 @@ started=$SECONDS
 echo "== 1/3 packages"
 ./tools/install_packages.sh
 echo "== 2/3 build"
-PLATEN_CMAKE_ARGS=-DPLATEN_WERROR=ON ./tools/build.sh
+PLATEN_CMAKE_ARGS="-DPLATEN_WERROR=ON -DPLATEN_BUILD_TESTS=ON" ./tools/build.sh
 echo "== 3/3 tests"
 if ((long)); then
   # Randomised suites do many more rounds, and print the seed they start from.
