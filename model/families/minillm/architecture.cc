@@ -39,6 +39,22 @@ void FillPositions(PromptInput& prompt) {
   }
 }
 
+// Forms of checkpoints that this program does not read, told by their tensors.
+void RefuseOtherForms(const StoredTensor& tensor) {
+  const auto refuse = [&](const char* what) {
+    throw Error(ErrorKind::kModel, {.file = tensor.file, .field = tensor.name}, what);
+  };
+  if (tensor.name.ends_with(".base.weight")) {
+    refuse("belongs to adapters (LoRA); give a checkpoint in which they are merged");
+  }
+  if (tensor.name.ends_with(".weight_scale_inv")) {
+    refuse("belongs to weights in FP8; give a checkpoint in bf16, f16 or f32");
+  }
+  if (tensor.name.starts_with("vision_proj.") || tensor.name.starts_with("vision_encoder.")) {
+    refuse("belongs to MiniLLM's images by CLIP, which this program does not compute");
+  }
+}
+
 std::unique_ptr<Architecture> Read(const std::string& snapshot_dir, Form form) {
   const std::string path = SnapshotFile(snapshot_dir, "config.json");
   const nlohmann::json json = ReadJsonFile(path, kMaxConfigBytes);
@@ -118,12 +134,8 @@ void MiniLlm::CheckExperts(const Checkpoint& checkpoint) const {
 
 std::string MiniLlm::Settle(const Checkpoint& checkpoint) {
   for (const auto& [name, tensor] : checkpoint.tensors()) {
+    RefuseOtherForms(tensor);
     if (name.ends_with(".mlp.experts.gate_up_proj")) config_.stacked_experts = true;
-    if (name.ends_with(".base.weight") || name.ends_with(".weight_scale_inv")) {
-      throw Error(ErrorKind::kModel, {.file = tensor.file, .field = name},
-                  "belongs to a form that this program does not read; give a checkpoint with "
-                  "merged adapters in f32, bf16 or f16");
-    }
   }
   CheckExperts(checkpoint);
   const std::string tables = SettleTables(checkpoint);
