@@ -47,6 +47,32 @@ TEST(GoldenDiscrimination, TheSecondImplementationAgreesWithoutAMistake) {
   }
 }
 
+// Of the second family each case stores its misses array by array, and how many rows chose wrongly.
+double WorstMissOfCase(const nlohmann::json& misses) {
+  double worst = 0;
+  for (const auto& [array, miss] : misses.items()) {
+    // The mistaken model cannot even be loaded, or rows chose other experts or keys.
+    const bool other =
+        miss.is_string() || (array.find("_wrong") != std::string::npos && miss.get<double>() > 0);
+    worst = std::max(worst, other ? std::numeric_limits<double>::infinity() : miss.get<double>());
+  }
+  return worst;
+}
+
+TEST(GoldenDiscrimination, EveryMistakeInTheSecondFamilyIsCaughtByACase) {
+  const nlohmann::json table = ReadJson("tests/golden/minillm/discrimination.json");
+  EXPECT_GE(table.size(), 78U);
+  for (const auto& [mistake, cases] : table.items()) {
+    double worst = 0;
+    for (const nlohmann::json& misses : cases) worst = std::max(worst, WorstMissOfCase(misses));
+    if (mistake == "None") {
+      EXPECT_LT(worst, 0.1);
+    } else {
+      EXPECT_GE(worst, kClearMiss) << mistake;
+    }
+  }
+}
+
 TEST(GoldenDiscrimination, TheComparisonRefusesAMissANanAndAnotherSize) {
   const std::vector<float> expected = {1, 2, 3};
   EXPECT_TRUE(AllClose(std::vector<float>{1, 2.5F, 3}, expected, 0.5));

@@ -1,4 +1,4 @@
-"""Regenerate the goldens: `python -m export.all [--root FOLDER] [part ...]`; parts snapshots, preprocess, tokens, bad, mutations."""
+"""Regenerate the goldens: `python -m export.all [--root FOLDER] [part ...]`; parts snapshots, preprocess, tokens, bad, minillm, mutations."""
 import argparse
 import platform
 import shutil
@@ -14,12 +14,12 @@ import torch
 import torchvision
 import transformers
 
-from . import bad, cases, hf_mtp_check, images, mutations, preprocess, tokens
+from . import bad, cases, hf_mtp_check, images, mini_cases, mini_check, minillm, minillm_check, mutations, preprocess, tokens
 from . import reference as R
 from .common import GOLDEN, write_json
 from .public_specs import SPECS
 
-PARTS = ("snapshots", "preprocess", "tokens", "bad", "mutations")
+PARTS = ("snapshots", "preprocess", "tokens", "bad", "minillm", "mutations")
 DETAIL, MTP_CASES = "exif6", ["exif6", "tall30x400"]
 
 
@@ -57,6 +57,12 @@ def main(root, parts):
         elif part == "bad":
             with tempfile.TemporaryDirectory() as d:
                 bad.export(root, d)
+        elif part == "minillm":
+            minillm.export(root)
+            print("\n".join(minillm_check.export(root, list(minillm.CONFIGS))))
+            mini_cases.export(root)
+            rows, missed = mini_check.export(root, mini_cases.CASES)
+            print("\n".join(rows), missed)
         elif part == "mutations":
             rows, options = mutations.export(root, [s.name for s in SPECS])
             print("\n".join(rows))
