@@ -5,6 +5,7 @@
 
 #include "model/ops/resize_image.h"
 #include "model/support/error.h"
+#include "stages/encode_fax.h"
 #include "stages/encode_image.h"
 #include "stages/formats/pdf_image.h"
 #include "stages/layout/layout.h"
@@ -89,6 +90,9 @@ std::optional<EncodedImage> PictureInFile(const DocumentReader& reader, const st
   }
   const Image page = reader.ReadPage(result.page - 1).image;
   if (Size{page.width, page.height} != size) return std::nullopt;
+  if (auto code = ToFaxCode(page)) {
+    return EncodedImage{kFaxCode, std::move(*code), page.width, page.height};
+  }
   return EncodedImage{"image/png", ToPng(page)};
 }
 

@@ -11,9 +11,14 @@
 namespace platen {
 
 struct EncodedImage {
-  std::string media_type;  // "image/jpeg"
+  std::string media_type;  // "image/jpeg", "image/png", or kFaxCode
   std::string bytes;
+  int width = 0;  // of kFaxCode, which does not say it itself
+  int height = 0;
 };
+
+// Rows of black and white in one piece of ITU-T T.6.
+inline constexpr const char* kFaxCode = "image/x-fax-group4";
 
 // A writer calls each once for a page at most, in its own thread. Nothing: the picture cannot be
 // had. Empty: there are no pictures.

@@ -121,11 +121,23 @@ std::optional<PdfImage> OfPng(const std::string& png) {
                   parts->rows};
 }
 
+std::optional<PdfImage> OfFaxCode(const EncodedImage& image) {
+  if (image.width <= 0 || image.height <= 0 || image.bytes.empty()) return std::nullopt;
+  const std::string width = std::to_string(image.width), height = std::to_string(image.height);
+  return PdfImage{image.width, image.height,
+                  SizeEntries(image.width, image.height, 1) +
+                      " /ColorSpace /DeviceGray /Filter /CCITTFaxDecode /DecodeParms << /K -1 "
+                      "/Columns " +
+                      width + " /Rows " + height + " >>",
+                  image.bytes};
+}
+
 }  // namespace
 
 std::optional<PdfImage> PdfImageOf(const EncodedImage& image) {
   if (image.media_type == "image/jpeg") return OfJpeg(image.bytes);
   if (image.media_type == "image/png") return OfPng(image.bytes);
+  if (image.media_type == kFaxCode) return OfFaxCode(image);
   return std::nullopt;
 }
 

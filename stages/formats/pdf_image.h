@@ -1,4 +1,4 @@
-// Images in PDF files, as they are: the bytes of a JPEG, the compressed rows of a PNG.
+// Images in PDF files, as they are: the bytes of a JPEG, the compressed rows of a PNG, fax code.
 #pragma once
 
 #include <optional>

@@ -3,9 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <random>
+
+#include "stages/encode_fax.h"
 #include "stages/encode_image.h"
+#include "stages/formats/pdf_image.h"
 #include "stages/readers/memory_document.h"
 #include "tests/support/npy.h"
+#include "tests/support/pdf_file.h"
 #include "tests/support/temp_folder.h"
 
 namespace platen {
@@ -99,6 +105,32 @@ TEST(PagePictures, OfFilesThatPdfTakesAreTheFiles) {
   PageResult warned = ResultOf(40, 20, 0);
   warned.warnings = {"cut short"};
   EXPECT_EQ(Read(in_file(warned, path)).rgb, Page(40, 20, true).rgb) << "its pixels, anew";
+}
+
+// What poppler takes out of a PDF with it is the page, pixel by pixel.
+TEST(PagePictures, OfBlackAndWhitePagesAreFaxCode) {
+  const TempFolder folder;
+  std::mt19937 rng(3);
+  for (const auto& [width, height] : {std::pair{1, 1}, {8, 3}, {61, 47}, {333, 200}}) {
+    Image page(width, height);
+    for (size_t i = 0; i < page.rgb.size(); i += 3) {
+      page.rgb[i] = page.rgb[i + 1] = page.rgb[i + 2] = rng() % 3 == 0 ? 0 : 255;
+    }
+    const std::string png = ToPng(page);
+    const auto reader = Open(png);
+    const auto picture = PicturesOf(reader.get(), "").in_file(ResultOf(width, height, 0));
+    ASSERT_TRUE(picture && picture->media_type == kFaxCode);
+    EXPECT_EQ(picture->bytes, *ToFaxCode(page)) << "not the same twice";
+    const auto image = PdfImageOf(*picture);
+    ASSERT_TRUE(image);
+    folder.Write("page.pdf", testing::PdfOfImage(image->entries, image->stream, width, height));
+    const std::string command =
+        "pdfimages -png " + (folder / "page.pdf") + " " + (folder / "image") + " 2>&1";
+    ASSERT_EQ(std::system(command.c_str()), 0);
+    EXPECT_EQ(Read(ReadFile(folder / "image-000.png")).rgb, page.rgb) << width << " x " << height;
+  }
+  EXPECT_FALSE(ToFaxCode(Page(20, 20, false)));  // greys
+  EXPECT_FALSE(ToFaxCode(Page(20, 20, true)));
 }
 
 TEST(PagePictures, OfFilesWithAnOrientationAreTheirPixels) {

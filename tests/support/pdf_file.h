@@ -49,6 +49,17 @@ inline std::string PdfOfPages(const std::vector<PdfPage>& pages) {
   return PdfFile(objects);
 }
 
+// A page of width x height points, covered by an image with this dictionary (but for its length).
+inline std::string PdfOfImage(const std::string& entries, const std::string& stream, int width,
+                              int height) {
+  const std::string w = std::to_string(width), h = std::to_string(height);
+  return PdfFile({"<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+                  "<</Type/Page/Parent 2 0 R/MediaBox[0 0 " + w + " " + h +
+                      "]/Contents 4 0 R/Resources<</XObject<</I 5 0 R>>>>>>",
+                  PdfStream("q " + w + " 0 0 " + h + " 0 0 cm /I Do Q"),
+                  PdfStream(stream, entries)});
+}
+
 // A page that a gray picture of `ppi` pixels an inch covers; 0: there is none.
 inline PdfPage ScannedPage(int width_in_points, int height_in_points, int ppi, int gray = 200) {
   const std::string width = std::to_string(width_in_points);
