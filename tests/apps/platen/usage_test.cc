@@ -268,7 +268,7 @@ TEST(InspectTest, TheBundledModelIsUsable) {
 TEST(DoctorTest, NamesWhatWillBeUsed) {
   const ProgramResult result = RunProgram({"doctor"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  for (const char* row : {"cpu", "kernels", "threads", "memory", "oneTBB", "PDF", "model",
+  for (const char* row : {"cpu", "kernels", "threads", "memory", "oneTBB", "qpdf", "model",
                           "int8 peak", "f32 peak", "memory read", "A4 pages an hour"}) {
     EXPECT_TRUE(Contains(result.out, row)) << row;
   }

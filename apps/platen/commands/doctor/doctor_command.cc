@@ -141,16 +141,28 @@ void PrintLibraries() {
   Row("libwebp", fmt::format("{}.{}.{}", webp >> 16, (webp >> 8) & 255, webp & 255));
 }
 
-// Programs that platen starts, and what cannot be done without them.
+// Programs that platen starts. What is returned says what cannot be done without those that are not
+// there.
 std::vector<std::string> PrintPrograms() {
+  struct Program {
+    const char* name;
+    const char* package;
+    const char* use;
+  };
+  constexpr Program kPrograms[] = {{"pdfinfo", "poppler-utils", "PDF files"},
+                                   {"pdftoppm", "poppler-utils", "PDF files"},
+                                   {"pdftotext", "poppler-utils", "the text of PDF files"},
+                                   {"qpdf", "qpdf", "--format pdf of PDF files"}};
   std::vector<std::string> missing;
-  for (const char* program : {"pdfinfo", "pdftoppm"}) {
-    if (!FindOnPath(program).empty()) continue;
-    Row("PDF", fmt::format("{} is missing", program));
-    return {"poppler-utils, for PDF files: `apt install poppler-utils`."};
+  for (const Program& program : kPrograms) {
+    const std::string found = FindOnPath(program.name);
+    Row(program.name, found.empty() ? std::string("missing") : found);
+    if (found.empty()) {
+      missing.push_back(
+          fmt::format("{}, for {}: `apt install {}`.", program.name, program.use, program.package));
+    }
   }
-  Row("PDF", FindOnPath("pdftoppm"));
-  return {};
+  return missing;
 }
 
 // Where the packed weights lie and whether a run would use them.
