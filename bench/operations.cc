@@ -1,5 +1,6 @@
 #include "bench/operations.h"
 
+#include <cmath>
 #include <numeric>
 
 #include "model/ops/kv_cache.h"
@@ -9,6 +10,17 @@ namespace {
 
 double WeightBytes(double weights, Precision precision) {
   return precision == Precision::kInt8 ? weights : weights * sizeof(float);
+}
+
+// Multiplications of a row in the decoder's layers.
+double RowWeights(const ModelCounts& counts) {
+  return counts.row_weights + counts.routed_weights * counts.routed_share;
+}
+
+// Weights that some of so many rows read, if each chooses its experts by chance.
+double WeightsRead(const ModelCounts& counts, double rows) {
+  const double unread = std::pow(1 - counts.routed_share, rows);
+  return counts.row_weights + counts.head_weights + counts.routed_weights * (1 - unread);
 }
 
 double Sum(std::span<const int64_t> values) {
@@ -33,7 +45,10 @@ ModelCounts CountsOf(const Architecture& architecture) {
     const auto weights = static_cast<double>(module.num_weights());
     if (module.rows_of == RowsOf::kPatch) counts.patch_weights += weights;
     if (module.rows_of == RowsOf::kImageToken) counts.image_token_weights += weights;
-    if (module.rows_of == RowsOf::kToken) counts.row_weights += weights;
+    if (module.rows_of == RowsOf::kToken) {
+      (module.share_of_rows < 1 ? counts.routed_weights : counts.row_weights) += weights;
+      if (module.share_of_rows < 1) counts.routed_share = module.share_of_rows;
+    }
     if (module.rows_of == RowsOf::kLogits) counts.head_weights += weights;
   }
   const TextSizes& text = architecture.text();
@@ -65,23 +80,23 @@ Work VisionWork(const ModelCounts& counts, std::span<const int64_t> patches, Pre
 
 Work PrefillWork(const ModelCounts& counts, std::span<const int64_t> prompts, Precision precision) {
   Work work;
-  work.linear = 2 * (Sum(prompts) * counts.row_weights +
+  work.linear = 2 * (Sum(prompts) * RowWeights(counts) +
                      static_cast<double>(prompts.size()) * counts.head_weights);
   for (const int64_t p : prompts) {
     const double pairs = 0.5 * static_cast<double>(p) * static_cast<double>(p + 1);
     work.attention += pairs * counts.text_attention.operations_per_key();
   }
-  work.bytes = WeightBytes(counts.row_weights + counts.head_weights, precision);
+  work.bytes = WeightBytes(WeightsRead(counts, Sum(prompts)), precision);
   return work;
 }
 
 Work DecodeWork(const ModelCounts& counts, std::span<const int64_t> contexts, Precision precision) {
-  const double weights = counts.row_weights + counts.head_weights;
+  const auto rows = static_cast<double>(contexts.size());
   const double keys = Sum(contexts);
   Work work;
-  work.linear = 2 * static_cast<double>(contexts.size()) * weights;
+  work.linear = 2 * rows * (RowWeights(counts) + counts.head_weights);
   work.attention = keys * counts.text_attention.operations_per_key();
-  work.bytes = WeightBytes(weights, precision) +
+  work.bytes = WeightBytes(WeightsRead(counts, rows), precision) +
                keys * static_cast<double>(KvPool::TokenBytes(counts.cache, KvTypeOf(precision)));
   return work;
 }

@@ -29,6 +29,9 @@ struct ModelCounts {
   double image_token_weights = 0;  // of linears that see every image token
   double row_weights = 0;          // of linears that see every row of the decoder
   double head_weights = 0;         // of linears that see the rows that get logits
+  // Of linears each of which sees `routed_share` of the decoder's rows: experts. 0: there are none.
+  double routed_weights = 0;
+  double routed_share = 0;
   double patches_per_token = 1;
   AttentionShape vision_attention;
   AttentionShape text_attention;

@@ -126,7 +126,12 @@ def weights(seed: int, name: str, count: int):
 
 
 def write_weights(path: Path, seed: int) -> int:
-    shapes = dict(sorted({**text_shapes(), **vision_shapes()}.items()))
+    return write_tensors(path, {**text_shapes(), **vision_shapes()}, seed)
+
+
+def write_tensors(path: Path, unsorted: dict, seed: int) -> int:
+    """A safetensors file of BF16 tensors of these shapes."""
+    shapes = dict(sorted(unsorted.items()))
     header, end = {}, 0
     for name, shape in shapes.items():
         begin, end = end, end + 2 * int(np.prod(shape))

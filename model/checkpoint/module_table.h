@@ -62,6 +62,7 @@ struct Module {
   int64_t taps = 1;  // a row is stored [depth / taps, taps], multiplied as [taps, depth / taps]
   bool full_precision = false;  // of a linear: in f32 whatever the precision of the others
   RowsOf rows_of = RowsOf::kToken;
+  double share_of_rows = 1;  // of those that a linear sees, in the mean: less for an expert
   int group_size = WeightFormat::kDefaultGroup;  // K-group of int8 weights, see SetGroupSizes
 
   // nullptr unless the module is one.

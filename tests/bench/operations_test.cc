@@ -73,6 +73,36 @@ TEST(OperationsTest, LinearWorkIsWhatTheEngineMultiplies) {
   EXPECT_EQ(DecodeWork(counts, prompts, Precision::kInt8).linear, counter.Take());
 }
 
+// Of a model with experts: two of four, in both layers.
+TEST(OperationsTest, OnlyChosenExpertsCount) {
+  const Model model(
+      std::make_unique<Snapshot>(LoadSnapshot(PLATEN_SOURCE_DIR "/tests/golden/minillm/mini-chat")),
+      BestKernels(), Precision::kInt8);
+  Engine engine(model, {});
+  Request request;
+  request.task_text = "Once upon a time";
+  request.max_new_tokens = 5;
+  request.ignore_stop = true;
+  auto sequence = engine.Prepare(std::move(request));
+  const std::vector<int64_t> prompts = {sequence->prompt_len()};
+  const ModelCounts counts = CountsOf(model.architecture());
+  EXPECT_EQ(counts.routed_share, 0.5);
+  const std::vector<Sequence*> batch = {sequence.get()};
+  ASSERT_TRUE(engine.TryReserve(*sequence));
+  GemmCounter counter;
+  engine.Prefill(batch);
+  EXPECT_EQ(PrefillWork(counts, prompts, Precision::kInt8).linear, counter.Take());
+  engine.Submit(std::move(sequence));
+  engine.Step();
+  EXPECT_EQ(DecodeWork(counts, prompts, Precision::kInt8).linear, counter.Take());
+  // One row reads its two experts of four; of many rows some row reads each.
+  const double all = counts.row_weights + counts.head_weights + counts.routed_weights;
+  const double cache = DecodeWork(counts, std::vector<int64_t>{1}, Precision::kInt8).bytes -
+                       (all - counts.routed_weights / 2);
+  EXPECT_GT(cache, 0);
+  EXPECT_NEAR(PrefillWork(counts, std::vector<int64_t>{60}, Precision::kInt8).bytes, all, 1e-6);
+}
+
 // A model so small that its sums can be done by hand.
 ModelCounts TinyModel() {
   glm_ocr::Config config;

@@ -142,14 +142,22 @@ class LayerScope {
 
   void AddExpert(MlpWeights& w, int e) {
     const std::string name = "mlp.experts." + std::to_string(e);
-    if (!c_.stacked_experts) return AddMlp(w, name, c_.expert_size);
+    const double share = static_cast<double>(c_.router.per_token) / c_.router.experts;
+    if (!c_.stacked_experts) {
+      AddGateUp(w, name, c_.expert_size).share_of_rows = share;
+      scope_.AddLinear(w.down, name + ".down_proj", {c_.hidden_size, c_.expert_size})
+          .share_of_rows = share;
+      return;
+    }
     const int64_t experts = c_.router.experts, hidden = c_.hidden_size, inner = c_.expert_size;
+    Module& gate_up = scope_.AddPart(w.gate_up, name + ".gate_up_proj", "mlp.experts.gate_up_proj",
+                                     {experts, 2 * inner, hidden}, {e * 2 * inner, 2 * inner});
+    gate_up.silu_mul = c_.activation == Activation::kSilu;
+    gate_up.share_of_rows = share;
     scope_
-        .AddPart(w.gate_up, name + ".gate_up_proj", "mlp.experts.gate_up_proj",
-                 {experts, 2 * inner, hidden}, {e * 2 * inner, 2 * inner})
-        .silu_mul = c_.activation == Activation::kSilu;
-    scope_.AddPart(w.down, name + ".down_proj", "mlp.experts.down_proj", {experts, hidden, inner},
-                   {e * hidden, hidden});
+        .AddPart(w.down, name + ".down_proj", "mlp.experts.down_proj", {experts, hidden, inner},
+                 {e * hidden, hidden})
+        .share_of_rows = share;
   }
 
   void AddShared(MlpWeights& w) {
