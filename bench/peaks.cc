@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <barrier>
 #include <cstring>
+#include <fstream>
 #include <new>
 #include <numeric>
 #include <thread>
@@ -98,6 +99,17 @@ double Gops(const Unit& unit, int threads) {
   return OnThreads(threads, [&](int) { return unit.loop(kManyRuns); }) * 1e-9;
 }
 
+// "32768K" in what the kernel says of the first CPU. The C library's figure is the whole package's,
+// where a guest sees a part of it.
+double LastLevelCacheBytes() {
+  std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/size");
+  double size = 0;
+  char unit = 0;
+  if (!(file >> size)) return static_cast<double>(std::max(0L, sysconf(_SC_LEVEL3_CACHE_SIZE)));
+  file >> unit;
+  return size * (unit == 'K' ? 1 << 10 : unit == 'M' ? 1 << 20 : 1);
+}
+
 }  // namespace
 
 double MultiplyAddScalarPeak(int runs) {
@@ -145,7 +157,7 @@ Peaks MeasurePeaks(const std::string& table_name, bool memory, int threads) {
   peaks.int8_gops = Gops(int8, threads);
   peaks.f32_instruction = f32.instruction;
   peaks.f32_gflops = Gops(f32, threads);
-  peaks.cache_bytes = static_cast<double>(std::max(0L, sysconf(_SC_LEVEL3_CACHE_SIZE)));
+  peaks.cache_bytes = LastLevelCacheBytes();
   if (memory) peaks.dram_gbytes_per_s = MemoryMeter(threads).GbytesPerSecond();
   return peaks;
 }
