@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "bench/oracle_drafter.h"
-#include "model/engine/drafters/mtp_chain.h"
+#include "model/engine/drafters/own_drafter.h"
 #include "model/engine/engine.h"
 #include "model/support/clock.h"
 #include "model/support/error.h"
@@ -209,10 +209,10 @@ class OracleBench {
         options.kv_cache_bytes =
             CacheBytes(model_, sequences, kPromptTokens + int64_t{answer_tokens_});
         options.instruments.make_drafter = [&, acceptance](const Model& model, KvPool& pool) {
-          MtpChainOptions chain;
-          chain.vocabulary = options_.draft_vocabulary;
-          return std::make_unique<OracleDrafter>(std::make_unique<MtpChain>(model, pool, chain),
-                                                 answer_, acceptance);
+          EngineOptions own;
+          own.draft_vocabulary = options_.draft_vocabulary;
+          return std::make_unique<OracleDrafter>(MakeOwnDrafter(model, own, pool), answer_,
+                                                 acceptance);
         };
         all.emplace_back(model_, sequences, drafts, drafts == 0 ? 0 : acceptance, options);
         for (int64_t i = 0; i < sequences; ++i) {
@@ -265,7 +265,7 @@ void ReadCrops(Configuration& c, const std::vector<Request>& requests, int64_t s
 }  // namespace
 
 std::vector<DecodeRow> RunOracleBench(const Model& model, const DecodeBenchOptions& options) {
-  if (model.draft() == nullptr) {
+  if (!model.drafts()) {
     throw Error(ErrorKind::kModel, {}, "the model has no draft layer: nothing to measure");
   }
   return OracleBench(model, options).Run();

@@ -9,9 +9,8 @@
 #include "model/engine/answer_lengths.h"
 #include "model/engine/decode_rounds.h"
 #include "model/engine/drafters/combined_drafter.h"
-#include "model/engine/drafters/head_drafter.h"
-#include "model/engine/drafters/mtp_chain.h"
 #include "model/engine/drafters/ngram_lookup.h"
+#include "model/engine/drafters/own_drafter.h"
 #include "model/engine/endings.h"
 #include "model/engine/prompt_embedding.h"
 #include "model/engine/stop_strings.h"
@@ -26,22 +25,6 @@ namespace {
 constexpr int64_t kDefaultKvBytes = int64_t{1} << 30;
 // Of the blocks, kept free for sequences that grow when a new one comes in.
 constexpr int64_t kKeptFree = 32;
-
-// By what the model has of its own; nullptr: it has nothing.
-std::unique_ptr<Drafter> MakeOwnDrafter(const Model& model, const EngineOptions& options,
-                                        KvPool& pool) {
-  const EngineInstruments& instruments = options.instruments;
-  if (model.draft_heads() != nullptr) {
-    return std::make_unique<HeadDrafter>(
-        model, HeadDrafterOptions{options.draft_vocabulary, instruments.full_drafts,
-                                  instruments.observer});
-  }
-  if (model.draft() == nullptr) return nullptr;
-  return std::make_unique<MtpChain>(
-      model, pool,
-      MtpChainOptions{instruments.mtp_convention, options.draft_vocabulary, instruments.full_drafts,
-                      instruments.observer, instruments.fault_point});
-}
 
 std::unique_ptr<Drafter> MakeDrafter(const Model& model, const EngineOptions& options,
                                      KvPool& pool) {
