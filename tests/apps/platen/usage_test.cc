@@ -265,6 +265,23 @@ TEST(InspectTest, TheBundledModelIsUsable) {
   EXPECT_EQ(RunProgram({"inspect", "/nowhere"}).exit_code, 3);
 }
 
+TEST(InspectTest, DraftHeadsAreScannedOnAText) {
+  const TempFolder folder;
+  std::string text;
+  for (int i = 0; i < 100; ++i)
+    text += "the quick brown fox jumps over " + std::to_string(i) + "\n";
+  folder.Write("text.txt", text);
+  const std::string model = SourcePath("tests/golden/minillm/mini-hybrid");
+  const ProgramResult result = RunProgram({"inspect", model, "--drafts", folder / "text.txt"});
+  EXPECT_EQ(result.exit_code, 1) << "random heads guess nothing";
+  EXPECT_TRUE(Contains(result.out, "head 2  right about token +1 ")) << result.out;
+  EXPECT_TRUE(Contains(result.out, "asked for +3")) << result.out;
+  const ProgramResult none = RunProgram({"inspect", "--drafts", folder / "text.txt"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_TRUE(Contains(none.err, "has no draft heads")) << none.err;
+  EXPECT_EQ(RunProgram({"inspect", model, "--json", "--drafts", "x"}).exit_code, 2);
+}
+
 TEST(DoctorTest, NamesWhatWillBeUsed) {
   const ProgramResult result = RunProgram({"doctor"});
   EXPECT_EQ(result.exit_code, 0) << result.err;

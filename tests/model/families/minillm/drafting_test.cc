@@ -1,6 +1,7 @@
 // Drafts by the family's own heads and layer, against the reference's arrays and traces.
 #include <gtest/gtest.h>
 
+#include "model/engine/draft_offsets.h"
 #include "tests/support/golden_rounds.h"
 #include "tests/support/minillm.h"
 
@@ -65,6 +66,34 @@ TEST(ResidualHeads, GiveTheReferencesVectorsAndLogits) {
       }
     }
   }
+}
+
+// Heads trained one position late are best one token further on.
+TEST(ResidualHeads, AnOffsetScanTellsWhatTheyGuess) {
+  for (const char* name : {"mini-heads", "mini-heads-late"}) {
+    const GoldenCase golden(Folder(name));
+    const nlohmann::json& scan = golden.json["offset_scan"];
+    const Npy lines = GoldenCase(Folder("mini-heads")).Array("scan_tokens");
+    std::vector<std::vector<TokenId>> texts;
+    for (int64_t line = 0; line < lines.shape[0]; ++line) {
+      const auto first = lines.i64.begin() + line * lines.shape[1];
+      texts.emplace_back(first, first + lines.shape[1]);
+    }
+    const auto model = LoadIdModel(SourcePath(golden.folder));
+    const std::vector<HeadOffsets> offsets = ScanDraftOffsets(*model, texts);
+    ASSERT_EQ(offsets.size(), 3U);
+    for (size_t k = 0; k < offsets.size(); ++k) {
+      EXPECT_EQ(offsets[k].rows, scan["rows"].get<int64_t>());
+      EXPECT_EQ(offsets[k].best(), scan["best_offset"][k].get<int>()) << name << " head " << k;
+      for (size_t j = 0; j < offsets[k].right.size(); ++j) {
+        // Rows whose two best tokens are within a thousandth may come out either way.
+        EXPECT_NEAR(static_cast<double>(offsets[k].right[j]), scan["agreement"][k][j].get<double>(),
+                    scan["rows_with_margin_below_1e-3"].get<double>());
+      }
+    }
+  }
+  const auto none = LoadIdModel(SourcePath(Folder("v3-mtp")));
+  EXPECT_THROW(ScanDraftOffsets(*none, {}), Error);
 }
 
 TEST(DeepSeekMtp, PrefillAndChainedDraftsAreTheReferences) {
