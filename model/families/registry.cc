@@ -46,7 +46,10 @@ ModelTypes TypesOrNone(const std::string& snapshot_dir) {
 template <class Family>
 std::string Known(const std::map<std::string, Family>& families) {
   std::string known;
-  for (const auto& [name, unused] : families) known += (known.empty() ? "" : ", ") + name;
+  for (const auto& [name, unused] : families) {
+    if (name.find('/') != std::string::npos) continue;  // no model_type by itself
+    known += (known.empty() ? "" : ", ") + name;
+  }
   return known;
 }
 

@@ -1,6 +1,7 @@
 // Traces of the references' speculative decoding, round by round.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,6 +51,32 @@ inline Decoded DecodeWithFullDrafts(Engine& engine, Request request, size_t coun
   CutTo(count, decoded.decided);
   CutTo(count, decoded.emitted);
   return decoded;
+}
+
+// Every run of a speculative.json through the engine, with drafts by what the model has of its own.
+// `request`: images and text of a run.
+inline void ExpectRunsEqual(const Model& model, const nlohmann::json& runs,
+                            const std::function<Request(const nlohmann::json& run)>& request) {
+  ASSERT_FALSE(runs.empty());
+  for (const auto& [name, run] : runs.items()) {
+    SCOPED_TRACE(name);
+    std::vector<Round> rounds;
+    EngineOptions options;
+    options.draft_length = run["k"].get<int>();
+    options.drafters = DrafterChoice::kMtp;
+    options.instruments.full_drafts = true;
+    options.kv_block_tokens = 16;
+    options.instruments.on_round = [&](const Round& round) { rounds.push_back(round); };
+    Engine engine(model, options);
+    Request asked = request(run);
+    asked.stop = Ids(run["stop_ids"]);
+    asked.ignore_stop = asked.stop.empty();
+    asked.max_new_tokens = run["max_new_tokens"].get<int>() + 1 + options.draft_length;
+    const std::vector<TokenId> expected = Ids(run["tokens"]);
+    const Decoded decoded = DecodeWithFullDrafts(engine, std::move(asked), expected.size(), rounds);
+    EXPECT_EQ(decoded.decided, expected);
+    ExpectRoundsEqual(rounds, run["rounds"]);
+  }
 }
 
 }  // namespace platen::testing

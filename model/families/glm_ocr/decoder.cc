@@ -1,9 +1,8 @@
 #include "model/families/glm_ocr/decoder.h"
 
-#include <cassert>
 #include <functional>
 
-#include "model/checkpoint/checkpoint.h"
+#include "model/families/embed_rows.h"
 #include "model/ops/norm.h"
 #include "model/ops/rope.h"
 #include "model/ops/swiglu.h"
@@ -52,11 +51,7 @@ Decoder::Decoder(const TextConfig& config, const TextWeights& weights, const Ker
     : config_(config), weights_(weights), kernels_(kernels), layer_(config, kernels) {}
 
 void Decoder::Embed(std::span<const TokenId> ids, MatView x) const {
-  assert(static_cast<int64_t>(ids.size()) == x.rows);
-  for (int64_t r = 0; r < x.rows; ++r) {
-    const auto width = static_cast<size_t>(x.cols);
-    WidenRow(weights_.embed_tokens.tensor, ids[static_cast<size_t>(r)], {x.Row(r), width});
-  }
+  EmbedRows(weights_.embed_tokens, ids, x);
 }
 
 std::unique_ptr<Workspace> Decoder::MakeWorkspace() const {

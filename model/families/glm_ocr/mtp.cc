@@ -1,7 +1,6 @@
 #include "model/families/glm_ocr/mtp.h"
 
-#include <cassert>
-
+#include "model/families/mtp_input.h"
 #include "model/ops/norm.h"
 
 namespace platen::glm_ocr {
@@ -18,16 +17,9 @@ void MtpLayer::Forward(ConstMatView embeddings, ConstMatView hidden, const RowBa
   auto& ws = static_cast<MtpWorkspace&>(workspace);
   const int64_t rows = batch.num_rows();
   const int64_t width = config_.hidden_size;
-  assert(embeddings.rows == rows && hidden.rows == rows);
-
-  // z = eh_proj(concat(enorm(e), hnorm(h)))
-  MatView joined = ws.joined.Shaped(rows, 2 * width);
-  RmsNormRows(kernels_, embeddings, weights_.enorm, config_.rms_norm_eps, joined.Columns(0, width));
-  RmsNormRows(kernels_, hidden, weights_.hnorm, config_.rms_norm_eps, joined.Columns(width, width));
   MatView u = ws.pre_norm.Shaped(rows, width);
-  weights_.eh_proj.Apply(kernels_, joined, u, ws.decoder.linear);
-
-  // u = layer(z);  n = shared_head.norm(u)
+  ApplyMtpInput(kernels_, {weights_.enorm, weights_.hnorm, weights_.eh_proj, config_.rms_norm_eps},
+                embeddings, hidden, ws.joined, u, ws.decoder.linear);
   layer_.Begin(batch, pool, ws.decoder);
   layer_.Run(weights_.layer, config_.num_layers, batch, pool, u, ws.decoder);
   RmsNormRows(kernels_, u, weights_.shared_head_norm, config_.rms_norm_eps,

@@ -1,11 +1,10 @@
 #include "model/families/minillm/decoder.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <string>
 
-#include "model/checkpoint/checkpoint.h"
+#include "model/families/embed_rows.h"
 #include "model/ops/norm.h"
 #include "model/support/fixed_math.h"
 
@@ -196,11 +195,7 @@ std::unique_ptr<Workspace> Decoder::MakeWorkspace() const {
 }
 
 void Decoder::Embed(std::span<const TokenId> ids, MatView x) const {
-  assert(static_cast<int64_t>(ids.size()) == x.rows);
-  for (int64_t r = 0; r < x.rows; ++r) {
-    const auto width = static_cast<size_t>(x.cols);
-    WidenRow(weights_.embed_tokens.tensor, ids[static_cast<size_t>(r)], {x.Row(r), width});
-  }
+  EmbedRows(weights_.embed_tokens, ids, x);
 }
 
 void Decoder::Forward(const RowBatch& batch, KvPool& pool, MatView x, Workspace& workspace,

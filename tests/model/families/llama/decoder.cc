@@ -1,3 +1,4 @@
+#include "model/families/embed_rows.h"
 #include "model/ops/norm.h"
 #include "model/ops/rope.h"
 #include "model/ops/swiglu.h"
@@ -16,10 +17,7 @@ Decoder::Decoder(const Config& config, const Weights& weights, const KernelTable
 std::unique_ptr<Workspace> Decoder::MakeWorkspace() const { return std::make_unique<Buffers>(); }
 
 void Decoder::Embed(std::span<const TokenId> ids, MatView x) const {
-  for (size_t r = 0; r < ids.size(); ++r) {
-    float* row = x.Row(static_cast<int64_t>(r));
-    WidenRow(weights_.embed_tokens.tensor, ids[r], {row, static_cast<size_t>(x.cols)});
-  }
+  EmbedRows(weights_.embed_tokens, ids, x);
 }
 
 void Decoder::Forward(const RowBatch& batch, KvPool& pool, MatView x, Workspace& workspace,
