@@ -19,6 +19,9 @@ std::vector<WrittenFile> WriteOutputsOf(OutputsOf document, const RenderOptions&
   pages.images = std::move(document.images);
   const DocumentInfo info = {DisplayName(record.output), document.settings,
                              record.input.content.sha256};
+  // Outputs without a record pass for the success of an earlier run. These are none, and a crash may
+  // leave some of them.
+  if (record.failed > 0) ledger.RecordDocument(record, document.pages);
   const std::vector<WrittenFile> written =
       WriteDocument(ledger.root(), record.output, ledger.identity().formats, info, pages,
                     ledger.temporary(), render);

@@ -2,10 +2,7 @@
 #include "pipeline/ledger.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -17,14 +14,18 @@
 
 #include "model/support/digest.h"
 #include "model/support/error.h"
+#include "tests/support/child_process.h"
 #include "tests/support/fake_pages.h"
 
 namespace platen {
 namespace {
 
+using testing::EndChild;
 using testing::FakeRun;
+using testing::kNever;
 using testing::Outputs;
 using testing::ReadFile;
+using testing::StartChild;
 using testing::TempFolder;
 
 ResultIdentity TextIdentity() { return {{"f"}, {"f"}, {"txt"}}; }
@@ -485,6 +486,18 @@ TEST_F(ResumeTest, AnIncompleteResultIsReplacedByAnother) {
   EXPECT_NE(ReadFile(folder_ / "out/in/b.tif.txt").find("text 10"), std::string::npos);
 }
 
+// A folder stands where the second output belongs; a crash after the first leaves the same.
+TEST_F(ResumeTest, AnIncompleteResultOfWhichOneFileIsThereIsNoSuccess) {
+  folder_.Write("in/b.tif", "ppf");
+  FakeRun run(folder_);
+  std::filesystem::create_directories(folder_ / "out/in/b.tif.json");
+  run.Go();
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "out/in/b.tif.txt"));
+  std::filesystem::remove(folder_ / "out/in/b.tif.json");
+  run.Go();
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "out/in/b.tif.json"));
+}
+
 TEST_F(ResumeTest, EveryFailureIsInTheFile) {
   folder_.Write("in/many.tif", std::string(1200, 'f'));
   FakeRun run(folder_);
@@ -500,26 +513,15 @@ TEST_F(ResumeTest, EveryFailureIsInTheFile) {
   EXPECT_EQ(lines, 1201);
 }
 
-constexpr auto kNever = std::chrono::microseconds(-1);
-
-// Runs in a child process (so that this one has no worker threads to fork away from), killed after
-// a while; returns whether it came to its end.
+// Returns whether the run came to its end.
 bool RunInChild(const TempFolder& folder, uint64_t seed, std::chrono::microseconds kill_after) {
-  const pid_t child = ::fork();
-  if (child == 0) {
+  const pid_t child = StartChild([&] {
     FakeRun run(folder);
     run.fake.seed = seed;
     run.fake.max_delay_us = kill_after == kNever ? 0 : 400;
     run.Go();
-    ::_exit(0);
-  }
-  if (kill_after != kNever) {
-    std::this_thread::sleep_for(kill_after);
-    ::kill(child, SIGKILL);
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  });
+  return EndChild(child, kill_after);
 }
 
 // The ledger's records of finished pages.
