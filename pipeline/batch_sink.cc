@@ -77,7 +77,7 @@ BatchSink::BatchSink(SinkOptions options, Ledger& ledger, KeysInFlight& keys,
       counters_(counters),
       telemetry_(telemetry),
       observers_(std::move(observers)),
-      failures_(ledger.root(), ledger.temporary()) {}
+      failures_(ledger.reports(), ledger.temporary()) {}
 
 void BatchSink::Write(PageSlot& page) {
   auto& document = static_cast<BatchDocument&>(*page.job.document);
@@ -167,7 +167,9 @@ void BatchSink::FinishDocument(BatchDocument& document) {
   counters_.Add(finished.failed > 0 ? &Progress::documents_failed : &Progress::documents_read, 1);
   if (observers_.document) observers_.document(finished);
   if (document.finished_pages) {
-    document.finished_pages->Compact(ledger_.temporary());
+    if (document.finished_pages->Publish()) {
+      document.finished_pages->Compact(ledger_.temporary());
+    }
     document.finished_pages.reset();
     keys_.Release(document.known.key);
   }

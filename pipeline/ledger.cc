@@ -1,19 +1,15 @@
 #include "pipeline/ledger.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <filesystem>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
-#include "model/support/digest.h"
 #include "model/support/display_text.h"
 #include "model/support/error.h"
 #include "model/support/hash.h"
@@ -25,10 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr char kLedgerName[] = "ledger.jsonl";
-constexpr size_t kMaxLineBytes = 8 << 20;  // a record names every output of the largest document
-constexpr size_t kChunkBytes = 1 << 20;
-constexpr int kMaxPages = 1'000'000;  // of a document, in a record
+constexpr char kCommonName[] = ".platen", kTemporaryName[] = "tmp", kPartsName[] = "parts";
 // A file that was changed so shortly before it was read may change again with the same time:
 // clocks of file systems tick slowly.
 constexpr int64_t kSettledNs = 2'000'000'000;
@@ -47,48 +40,15 @@ Folder OpenBelow(const Folder& folder, const std::string& name) {
   return OnOwnFolder([&] { return folder.Below(name, Folder::Missing::kCreate); });
 }
 
-// Calls visit with every line of the file that is no longer than kMaxLineBytes. A last line without
-// an end was cut short by a crash and is a line like any other: it is no JSON.
-template <typename Visit>
-void ForEachLine(int fd, const std::string& path, const Visit& visit) {
-  std::string pending;
-  std::vector<char> chunk(kChunkBytes);
-  bool too_long = false;  // the line that `pending` belongs to
-  while (true) {
-    const ssize_t n = ::read(fd, chunk.data(), chunk.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) ThrowFileError(path, "read", errno);
-    if (n == 0) break;
-    pending.append(chunk.data(), static_cast<size_t>(n));
-    size_t start = 0;
-    for (size_t end; (end = pending.find('\n', start)) != std::string::npos; start = end + 1) {
-      if (!too_long) visit(pending.substr(start, end - start));
-      too_long = false;
-    }
-    pending.erase(0, start);
-    if (pending.size() <= kMaxLineBytes) continue;
-    too_long = true;
-    pending.clear();
+// Only files are ever made there.
+void EmptyFolder(const Folder& folder) {
+  for (const std::string& name : folder.Names()) {
+    const auto info = folder.Look(name);
+    if (info && !S_ISDIR(info->st_mode)) folder.Remove(name);
   }
-  if (!too_long && !pending.empty()) visit(pending);
 }
 
-// Ascending and apart, so that a page is found at once among however many ranges a record lists.
-std::vector<PageRange> Merged(std::vector<PageRange> ranges) {
-  std::sort(ranges.begin(), ranges.end(),
-            [](const PageRange& a, const PageRange& b) { return a.first < b.first; });
-  std::vector<PageRange> merged;
-  for (const PageRange& range : ranges) {
-    if (merged.empty() || range.first > merged.back().last) {
-      merged.push_back(range);
-    } else {
-      merged.back().last = std::max(merged.back().last, range.last);
-    }
-  }
-  return merged;
-}
-
-// Of ranges from Merged.
+// Of ranges that ascend and are apart.
 bool Holds(const std::vector<PageRange>& ranges, int page) {
   const auto after =
       std::upper_bound(ranges.begin(), ranges.end(), page,
@@ -96,154 +56,67 @@ bool Holds(const std::vector<PageRange>& ranges, int page) {
   return after != ranges.begin() && page <= std::prev(after)->last;
 }
 
-int CountFrom(const Json& json, const char* key) {
-  const Json& value = json.at(key);
-  if (!value.is_number_integer() || value.get<int64_t>() < 0 || value.get<int64_t>() > kMaxPages) {
-    throw Error(ErrorKind::kEnvironment, {"", key}, "is no count of pages");
-  }
-  return value.get<int>();
-}
-
 // Nanoseconds since 1970, as stamps count them.
 int64_t Now() {
   return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-constexpr char kStampKeys[][9] = {"size", "modified", "changed", "inode"};
-
-Json ToJson(const FileStamp& stamp) {
-  return {{kStampKeys[0], stamp.bytes},
-          {kStampKeys[1], stamp.modified_ns},
-          {kStampKeys[2], stamp.changed_ns},
-          {kStampKeys[3], stamp.inode}};
-}
-
-FileStamp StampFrom(const Json& json) {
-  FileStamp stamp;
-  stamp.bytes = json.at(kStampKeys[0]).get<uint64_t>();
-  stamp.modified_ns = json.at(kStampKeys[1]).get<int64_t>();
-  stamp.changed_ns = json.at(kStampKeys[2]).get<int64_t>();
-  stamp.inode = json.at(kStampKeys[3]).get<uint64_t>();
-  return stamp;
-}
-
-std::string NameFrom(const Json& json, const char* key) {
-  if (auto name = NameFromDisplay(json.at(key).get_ref<const std::string&>())) return *name;
-  throw Error(ErrorKind::kEnvironment, {"", key}, "is no name");
-}
-
-// Nothing for records of earlier versions, which have none.
-KnownInput KnownFrom(const Json& json) {
-  KnownInput known;
-  if (!json.contains("sha256")) return known;
-  known.key = json.at("key").get<std::string>();
-  known.content.sha256 = json.at("sha256").get<std::string>();
-  if (!IsHex(known.key, kHashHexLength) || !IsHex(known.content.sha256, kSha256HexLength)) {
-    throw Error(ErrorKind::kEnvironment, {"", "key"}, "is no key");
-  }
-  if (json.at("kind").get<std::string>() == InputKindName(InputKind::kPdf)) {
-    known.content.kind = InputKind::kPdf;
-  }
-  known.stamp = StampFrom(json.at("file"));
-  return known;
-}
-
-// Throws whatever is wrong with the line.
-DocumentRecord RecordFrom(const Json& json) {
-  DocumentRecord record;
-  record.output = NameFrom(json, "output");
-  record.name = NameFrom(json, "name");
-  if (json.contains("source")) record.source = NameFrom(json, "source");
-  record.input = KnownFrom(json);
-  record.num_pages = CountFrom(json, "pages");
-  record.failed = CountFrom(json, "failed");
-  record.of_pages = json.contains("of") ? CountFrom(json, "of") : record.num_pages;
-  if (!json.contains("page_list")) {
-    record.pages = {{1, record.num_pages}};
-  } else if (const auto list = json.at("page_list").get<std::string>(); !list.empty()) {
-    record.pages = Merged(ParsePageRanges(list));
-  }
-  record.output_bytes = json.at("outputs").get<std::map<std::string, int64_t>>();
-  record.rendering = json.value("rendering", std::string());
-  return record;
-}
-
-std::string Absolute(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::path absolute = std::filesystem::absolute(path, error);
-  return error ? path : absolute.lexically_normal().string();
-}
-
 }  // namespace
 
-std::string FormatPageRanges(const std::vector<int>& pages) {
-  std::string text;
-  for (size_t i = 0; i < pages.size();) {
-    size_t last = i;
-    while (last + 1 < pages.size() && pages[last + 1] == pages[last] + 1) ++last;
-    text += (text.empty() ? "" : ",") + std::to_string(pages[i]);
-    if (last > i) text += "-" + std::to_string(pages[last]);
-    i = last + 1;
-  }
-  return text;
-}
-
-Ledger::Ledger(const std::string& output_dir, ResultIdentity identity)
+Ledger::Ledger(const std::string& output_dir, ResultIdentity identity, const Shard& shard)
     : identity_(std::move(identity)),
+      shard_(shard),
       root_(OpenRoot(output_dir)),
-      state_(OpenBelow(root_, ".platen")),
-      temporary_(OpenBelow(state_, "tmp")),
-      results_(OpenBelow(state_, "results")) {
+      common_(OpenBelow(root_, kCommonName)),
+      state_(OpenBelow(common_, shard.is_all() ? "" : ShardPath(shard))),
+      temporary_(OpenBelow(state_, kTemporaryName)),
+      results_(OpenBelow(common_, "results"),
+               shard.is_all() ? nullptr
+                              : std::make_shared<const Folder>(OpenBelow(state_, kPartsName))) {
   OnOwnFolder([&] {
-    TakeLock();
-    EmptyTemporaryFolder();
-    Load();
+    lock_ = std::make_unique<RunLock>(common_, state_, shard_);
+    EmptyFolder(temporary_);
+    Load(common_);
+    for (const Shard& other : ShardsIn(common_)) {
+      // Its documents are none of this run's.
+      if (other.count == shard_.count && other != shard_) continue;
+      const Folder folder = common_.Below(ShardPath(other), Folder::Missing::kFail);
+      TakeLeftovers(folder);
+      Load(folder);
+    }
     OpenForAppending();
   });
 }
 
-void Ledger::TakeLock() {
-  lock_ = state_.OpenFile("lock", O_RDWR | O_CREAT);
-  if (::flock(lock_.get(), LOCK_EX | LOCK_NB) == 0) return;
-  if (errno != EWOULDBLOCK) return;  // a file system without locks: the user's care
-  throw Error(ErrorKind::kEnvironment, {DisplayName(root_.path()), ""},
-              "another platen run is writing to this folder");
-}
-
-// Only files are ever made there.
-void Ledger::EmptyTemporaryFolder() const {
-  for (const std::string& name : temporary_.Names()) {
-    const auto info = temporary_.Look(name);
-    if (info && !S_ISDIR(info->st_mode)) temporary_.Remove(name);
+// What a run of the shard had on its way when it was cut off.
+void Ledger::TakeLeftovers(const Folder& shard) const {
+  if (shard.Look(kTemporaryName)) {
+    EmptyFolder(shard.Below(kTemporaryName, Folder::Missing::kFail));
+  }
+  if (shard.Look(kPartsName)) {
+    results_.PublishAll(shard.Below(kPartsName, Folder::Missing::kFail));
   }
 }
 
-void Ledger::Load() {
-  const UniqueFd file = state_.OpenFile(kLedgerName, O_RDONLY);
-  if (!file) return;
-  ForEachLine(file.get(), state_.PathOf(kLedgerName),
-              [&](const std::string& line) { LoadLine(line); });
+void Ledger::Load(const Folder& folder) {
+  const auto see = [this](int64_t run) { run_ = std::max(run_, std::min(run + 1, kMaxRun)); };
+  LedgerVisitor visitor;
+  visitor.start = see;
+  visitor.document = [&](DocumentRecord record) {
+    see(record.run);
+    if (shard_.Holds(record.output)) LoadRecord(std::move(record));
+  };
+  damaged_records_ += ReadLedger(folder, visitor);
 }
 
-// Lines that are no records (cut short by a crash) say nothing: their documents are done again.
-void Ledger::LoadLine(const std::string& line) {
-  if (line.find("\"document\"") == std::string::npos) return;
-  try {
-    const Json json = Json::parse(line);
-    if (json.at("record").get<std::string>() != "document") return;
-    if (!json.contains("output")) return;  // of version 0.1: its outputs are made anew
-    DocumentRecord record = RecordFrom(json);
-    const std::string output = record.output;
-    for (const auto& [suffix, bytes] : record.output_bytes) {
-      const std::string format = FormatOfSuffix(suffix);
-      if (!format.empty() && NamingOf(format).per_page) page_files_[output].insert(suffix);
-    }
-    documents_[output] = std::move(record);
-  } catch (const nlohmann::json::exception&) {
-    ++damaged_records_;
-  } catch (const Error&) {
-    ++damaged_records_;
+// Of two records of a document that of the later run counts, of one run the later.
+void Ledger::LoadRecord(DocumentRecord record) {
+  for (const auto& [suffix, bytes] : record.output_bytes) {
+    const std::string format = FormatOfSuffix(suffix);
+    if (!format.empty() && NamingOf(format).per_page) page_files_[record.output].insert(suffix);
   }
+  DocumentRecord& known = documents_[record.output];
+  if (record.run >= known.run) known = std::move(record);
 }
 
 void Ledger::OpenForAppending() {
@@ -340,6 +213,7 @@ void Ledger::AppendLine(const std::string& line) {
 
 void Ledger::RecordRun(const std::string& version, const std::string& model_id) {
   AppendLine(Json{{"record", "run"},
+                  {"run", run_},
                   {"version", version},
                   {"model", model_id},
                   {"fingerprint", identity_.images.fingerprint},
@@ -347,6 +221,8 @@ void Ledger::RecordRun(const std::string& version, const std::string& model_id) 
                   {"formats", identity_.formats}}
                  .dump());
 }
+
+void Ledger::RecordEnd(const RunEnd& end) { AppendLine(RunEndLine(run_, end)); }
 
 void Ledger::RecordPage(const std::string& key, const std::string& name, const PageResult& page) {
   Json json{{"record", "page"},
@@ -378,28 +254,14 @@ void Ledger::RemoveStalePages(const std::string& output,
 }
 
 void Ledger::RecordDocument(DocumentRecord record, const std::vector<int>& pages) {
-  const std::string page_list = FormatPageRanges(pages);
   const DocumentRecord* earlier = Find(record.output);
   if (earlier != nullptr && earlier->input.key == record.input.key &&
       earlier->rendering == record.rendering && earlier->failed == record.failed &&
       SelectPages(earlier->pages, earlier->of_pages) == pages) {
     record.output_bytes.insert(earlier->output_bytes.begin(), earlier->output_bytes.end());
   }
-  Json json = {{"record", "document"},
-               {"key", record.input.key},
-               {"name", DisplayName(record.name)},
-               {"output", DisplayName(record.output)},
-               {"source", DisplayName(Absolute(record.source))},
-               {"sha256", record.input.content.sha256},
-               {"kind", InputKindName(record.input.content.kind)},
-               {"file", ToJson(record.input.stamp)},
-               {"pages", pages.size()},
-               {"page_list", page_list},
-               {"of", record.of_pages},
-               {"failed", record.failed},
-               {"outputs", record.output_bytes}};
-  if (!record.rendering.empty()) json["rendering"] = record.rendering;
-  AppendLine(json.dump());
+  record.run = run_;
+  AppendLine(DocumentLine(record, pages));
   if (::fdatasync(ledger_.get()) != 0 && errno != EINVAL) {
     const int code = errno;
     OnOwnFolder([&] { ThrowFileError(state_.PathOf(kLedgerName), "sync", code); });

@@ -1,14 +1,20 @@
 // What has been done below an output folder: OUT/.platen/.
 //
-//   lock          held by the one run that writes here
+//   lock          held by the one run that writes here, or shared by those of shards (run_lock.h)
 //   ledger.jsonl  one JSON object per line, only ever appended to: runs, pages, documents
 //   results/      what has been recognised, by content (result_store.h)
 //   tmp/          files on their way to their names; emptied at every start
+//   shards/2-of-4/  of the runs of a shard: lock, ledger.jsonl and tmp/ of its own, and
+//     parts/      results of documents that it has begun (page_file.h)
+//     run.json, failures.jsonl: its reports
 //
-// A document is finished when its record stands in the ledger and its outputs have the recorded
+// A document is finished when its record stands in a ledger and its outputs have the recorded
 // sizes. The record is written after the outputs are on disk, so a crash in between repeats the
 // writing, never the reading. A document with failed pages has a record too, but is tried again.
 // Outputs that are missing, or of another kind, are made from the results without reading.
+//
+// A run reads all ledgers that may have documents of its own and writes one. It takes over what
+// runs of shards that do not run any more have begun, so the number of shards may change.
 //
 // None of this is trusted: nothing is opened, written or removed through a symbolic link, and a
 // line that is no record says nothing.
@@ -23,9 +29,11 @@
 #include <vector>
 
 #include "model/support/folder.h"
-#include "pipeline/document_content.h"
+#include "pipeline/ledger_record.h"
 #include "pipeline/page_file.h"
 #include "pipeline/result_store.h"
+#include "pipeline/run_lock.h"
+#include "pipeline/shard.h"
 #include "stages/inputs/discover.h"
 #include "stages/write_outputs.h"
 
@@ -48,36 +56,14 @@ struct ResultIdentity {
   const Recognition& of(InputKind kind) const { return kind == InputKind::kPdf ? pdfs : images; }
 };
 
-// An input, and the name of its results: of its content and its recognition.
-struct KnownInput {
-  FileStamp stamp;
-  DocumentContent content;
-  std::string key;
-};
-
-// What was written of a document.
-struct DocumentRecord {
-  KnownInput input;                             // without a key: of an earlier version
-  std::string name;                             // of the input, for people
-  std::string source;                           // the input's absolute path
-  std::string output;                           // path of the outputs without their endings
-  std::vector<PageRange> pages;                 // that are in its outputs, ascending and apart
-  int num_pages = 0;                            // in the outputs
-  int of_pages = 0;                             // in the document
-  int failed = 0;                               // of the pages in the outputs
-  std::map<std::string, int64_t> output_bytes;  // by suffix (see OutputSuffix)
-  std::string rendering;                        // of the outputs
-
-  bool whole() const { return failed == 0 && num_pages == of_pages; }
-};
-
 // One process, one thread at a time for the writing members; those that ask may be called from
 // another thread meanwhile (they touch nothing that writing changes).
 class Ledger {
  public:
   // Creates OUT/.platen, takes the lock, reads what earlier runs left and removes what they left
-  // over. Throws Error(kEnvironment), also if another run holds the lock.
-  Ledger(const std::string& output_dir, ResultIdentity identity);
+  // over. Documents that are not of the shard are unknown. Throws Error(kEnvironment), also if
+  // another run holds the lock.
+  Ledger(const std::string& output_dir, ResultIdentity identity, const Shard& shard = {});
   Ledger(const Ledger&) = delete;
   Ledger& operator=(const Ledger&) = delete;
 
@@ -105,6 +91,7 @@ class Ledger {
   const ResultStore& results() const { return results_; }
 
   void RecordRun(const std::string& version, const std::string& model_id);
+  void RecordEnd(const RunEnd& end);
   void RecordPage(const std::string& key, const std::string& name, const PageResult& page);
   // Removes the files of single pages that earlier runs have recorded for the outputs of this path,
   // in formats of this run, and that are none of `written`.
@@ -115,34 +102,35 @@ class Ledger {
 
   const Folder& root() const { return root_; }            // the output folder
   const Folder& temporary() const { return temporary_; }  // for files on their way there
+  // For run.json and failures.jsonl: the output folder, or that of the shard.
+  const Folder& reports() const { return shard_.is_all() ? root_ : state_; }
   const ResultIdentity& identity() const { return identity_; }
   // Lines that look like a document's record and are none.
   int64_t damaged_records() const { return damaged_records_; }
 
  private:
-  void TakeLock();
-  void EmptyTemporaryFolder() const;
-  void Load();
-  void LoadLine(const std::string& line);
+  void TakeLeftovers(const Folder& shard) const;
+  void Load(const Folder& folder);
+  void LoadRecord(DocumentRecord record);
   void OpenForAppending();
   void AppendLine(const std::string& line);
   bool HasOutput(const std::string& output, const std::string& suffix, int64_t bytes) const;
   bool HasOutputs(const DocumentRecord& record, const std::string& format) const;
 
   ResultIdentity identity_;
+  Shard shard_;
   Folder root_;
-  Folder state_;
+  Folder common_;  // OUT/.platen
+  Folder state_;   // the same, or the shard's
   Folder temporary_;
   ResultStore results_;
-  UniqueFd lock_;
+  std::unique_ptr<RunLock> lock_;
   UniqueFd ledger_;
+  int64_t run_ = 1;  // number of this run
   // As of the start.
   std::map<std::string, DocumentRecord> documents_;  // by path of the outputs: its last record
   std::map<std::string, std::set<std::string>> page_files_;  // likewise: suffixes, of all records
   int64_t damaged_records_ = 0;
 };
-
-// "1-3,7": pages given ascending, each once. The inverse of ParsePageRanges.
-std::string FormatPageRanges(const std::vector<int>& pages);
 
 }  // namespace platen

@@ -25,6 +25,7 @@ constexpr size_t kLengthBytes = 4, kChecksumBytes = 8, kRecordHead = kLengthByte
 // No page result is longer; what claims to be was not written by us.
 constexpr size_t kMaxPayload = size_t{64} << 20, kMaxJson = size_t{256} << 20;
 constexpr int kMaxPages = 1'000'000;
+constexpr uint64_t kCopyBytes = 1 << 20;
 
 // The file is the run's own: whatever is wrong with it is the environment's fault.
 template <typename Work>
@@ -63,6 +64,10 @@ std::string ReadAt(int fd, uint64_t offset, uint64_t length, const std::string& 
   }
   bytes.resize(done);
   return bytes;
+}
+
+[[noreturn]] void ThrowCutShort(const std::string& path) {
+  throw Error(ErrorKind::kEnvironment, {path, ""}, "has been cut short meanwhile");
 }
 
 // The JSON in a payload whose checksum is right.
@@ -119,8 +124,25 @@ bool IsComplete(const PageResult& page) {
                      [](const RegionResult& region) { return region.error.empty(); });
 }
 
-PageFile::PageFile(Folder folder, std::string name)
-    : folder_(std::move(folder)), name_(std::move(name)) {
+bool PublishPart(const Folder& parts, const std::string& name, const Folder& folder) {
+  const auto part = parts.Look(name);
+  if (!part) return false;
+  const auto there = folder.Look(name);
+  if (there && S_ISREG(there->st_mode) && there->st_size >= part->st_size) {
+    parts.Remove(name);
+    return false;
+  }
+  try {
+    parts.Rename(name, folder, name);
+    return true;
+  } catch (const Error&) {
+    if (parts.Look(name)) throw;
+    return false;
+  }
+}
+
+PageFile::PageFile(Folder folder, std::string name, std::shared_ptr<const Folder> parts)
+    : folder_(std::move(folder)), name_(std::move(name)), parts_(std::move(parts)) {
   fd_ = OnOwnFile([&] { return folder_.OpenFile(name_, O_RDWR); });
   if (fd_) OnOwnFile([&] { Load(); });
 }
@@ -168,7 +190,7 @@ std::vector<int> PageFile::CompletePages() const {
 
 void PageFile::Append(const PageFileHead& head, const PageResult& page) {
   OnOwnFile([&] {
-    if (!fd_) fd_ = folder_.OpenFile(name_, O_RDWR | O_CREAT);
+    OpenForAppending();
     // Whatever follows the last valid record was cut short by a crash.
     if (::ftruncate(fd_.get(), static_cast<off_t>(end_)) != 0) {
       ThrowFileError(folder_.PathOf(name_), "write", errno);
@@ -179,6 +201,24 @@ void PageFile::Append(const PageFileHead& head, const PageResult& page) {
     }
     entries_[page.page] = AppendRecord(PageToJson(page), IsComplete(page));
   });
+}
+
+void PageFile::OpenForAppending() {
+  if (!parts_) {
+    if (!fd_) fd_ = folder_.OpenFile(name_, O_RDWR | O_CREAT);
+    return;
+  }
+  if (is_part_) return;
+  UniqueFd part = parts_->OpenFile(name_, O_RDWR | O_CREAT | O_TRUNC);
+  for (uint64_t done = 0; done < end_;) {
+    const std::string bytes =
+        ReadAt(fd_.get(), done, std::min<uint64_t>(kCopyBytes, end_ - done), folder_.PathOf(name_));
+    if (bytes.empty()) ThrowCutShort(folder_.PathOf(name_));
+    WriteAll(part.get(), bytes, parts_->PathOf(name_), static_cast<int64_t>(done));
+    done += bytes.size();
+  }
+  fd_ = std::move(part);
+  is_part_ = true;
 }
 
 PageFile::Entry PageFile::AppendRecord(const std::string& json, bool complete) {
@@ -192,9 +232,7 @@ PageFile::Entry PageFile::AppendRecord(const std::string& json, bool complete) {
 std::string PageFile::ReadRecord(const Entry& entry) const {
   const std::string path = folder_.PathOf(name_);
   std::string record = ReadAt(fd_.get(), entry.offset, entry.bytes, path);
-  if (record.size() < entry.bytes) {
-    throw Error(ErrorKind::kEnvironment, {path, ""}, "has been cut short meanwhile");
-  }
+  if (record.size() < entry.bytes) ThrowCutShort(path);
   return record;
 }
 
@@ -207,6 +245,12 @@ PageResult PageFile::Read(int page) const {
     }
     return PageFromJson(*json);
   });
+}
+
+bool PageFile::Publish() {
+  if (!is_part_) return parts_ == nullptr;
+  is_part_ = false;
+  return OnOwnFile([&] { return PublishPart(*parts_, name_, folder_); });
 }
 
 void PageFile::Compact(const Folder& temporary) {

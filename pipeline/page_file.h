@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,12 +29,18 @@ struct PageFileHead {
   int of_pages = 0;                       // of the document
 };
 
+// Gives a file of pages in `parts` its name in `folder`, unless a file that is no shorter has it:
+// that one goes on as it is, and the part is removed. False if so, or if another process has done
+// it. Throws Error.
+bool PublishPart(const Folder& parts, const std::string& name, const Folder& folder);
+
 // Used by one thread at a time. All members throw Error(kEnvironment) when the disk refuses.
 class PageFile {
  public:
   // Reads what is there. A file that does not exist, or whose head is damaged, is empty and is made
-  // anew by the first Append.
-  PageFile(Folder folder, std::string name);
+  // anew by the first Append. With `parts` the file itself is never written to: the first Append
+  // begins a copy of that name in `parts`, and Publish puts it in the file's place.
+  PageFile(Folder folder, std::string name, std::shared_ptr<const Folder> parts = nullptr);
   PageFile(const PageFile&) = delete;
   PageFile& operator=(const PageFile&) = delete;
 
@@ -49,6 +56,10 @@ class PageFile {
   void Append(const PageFileHead& head, const PageResult& page);
   PageResult Read(int page) const;  // Has(page)
 
+  // No Append follows. Puts what was appended in the file's place. True if the file is that of this
+  // process: it may be compacted.
+  bool Publish();
+
   // Leaves out what later pages have replaced, if that is more than the rest.
   void Compact(const Folder& temporary);
 
@@ -60,12 +71,15 @@ class PageFile {
   };
 
   void Load();
+  void OpenForAppending();
   bool Take(std::string_view payload, uint64_t offset, uint64_t bytes);
   Entry AppendRecord(const std::string& json, bool complete);
   std::string ReadRecord(const Entry& entry) const;
 
   Folder folder_;
   std::string name_;
+  std::shared_ptr<const Folder> parts_;
+  bool is_part_ = false;  // `fd_` is that of the copy in `parts_`
   UniqueFd fd_;
   uint64_t end_ = 0;  // of the valid records
   std::optional<PageFileHead> head_;

@@ -17,7 +17,18 @@ constexpr size_t kFolderDigits = 2;
 std::unique_ptr<PageFile> ResultStore::Open(const std::string& key) const {
   return WithErrorKind(ErrorKind::kEnvironment, [&] {
     Folder folder = folder_.Below(key.substr(0, kFolderDigits), Folder::Missing::kCreate);
-    return std::make_unique<PageFile>(std::move(folder), key);
+    return std::make_unique<PageFile>(std::move(folder), key, parts_);
+  });
+}
+
+void ResultStore::PublishAll(const Folder& parts) const {
+  WithErrorKind(ErrorKind::kEnvironment, [&] {
+    for (const std::string& key : parts.Names()) {
+      const auto info = parts.Look(key);
+      if (!IsHex(key, kHashHexLength) || !info || !S_ISREG(info->st_mode)) continue;
+      PublishPart(parts, key,
+                  folder_.Below(key.substr(0, kFolderDigits), Folder::Missing::kCreate));
+    }
   });
 }
 

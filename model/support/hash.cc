@@ -38,6 +38,8 @@ uint64_t Hash64(std::string_view bytes, uint64_t seed) {
   return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
 }
 
+uint64_t Xxh64(std::string_view bytes) { return XXH64(bytes.data(), bytes.size(), 0); }
+
 Hasher::Hasher() : state_(std::make_unique<State>()) {
   state_->xxh = XXH3_createState();
   if (state_->xxh == nullptr) throw std::bad_alloc();

@@ -20,6 +20,9 @@ bool IsHex(std::string_view text, size_t count);
 // XXH3-64 with a seed: the same on every machine and in every version.
 uint64_t Hash64(std::string_view bytes, uint64_t seed);
 
+// XXH64 with seed 0, which libraries of every language have: for what other programs compute too.
+uint64_t Xxh64(std::string_view bytes);
+
 // Hash of several parts; their boundaries count, so {"ab", "c"} and {"a", "bc"} differ.
 class Hasher {
  public:

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <memory>
 
 #include "model/support/compress.h"
 #include "model/support/error.h"
@@ -193,6 +194,62 @@ TEST(ResultStoreTest, CleansWhatIsOldAndOnlyItsOwn) {
   EXPECT_FALSE(store.Open(kKey)->head());
   EXPECT_TRUE(fs::exists(folder / "aa/notes.txt"));
   EXPECT_TRUE(fs::exists(folder / ("other/" + kKey)));
+}
+
+// Two processes read the same content at once, each in a folder of its own for what it has begun.
+class PartsTest : public ::testing::Test {
+ protected:
+  std::shared_ptr<const Folder> Parts(const std::string& name) {
+    return std::make_shared<const Folder>(Folder::Open(folder_ / name, Folder::Missing::kCreate));
+  }
+  PageFile Begin(const std::string& parts) { return {Open(folder_), "pages", Parts(parts)}; }
+  std::string Bytes() { return ReadFile(folder_ / "pages"); }
+
+  const TempFolder folder_;
+};
+
+TEST_F(PartsTest, NobodySeesAFileBeforeItIsPublished) {
+  PageFile first = Begin("first"), second = Begin("second");
+  first.Append(kHead, MakePage(1, "one"));
+  second.Append(kHead, MakePage(1, "one"));
+  second.Append({}, MakePage(2, "two"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "pages"));
+  first.Append({}, MakePage(2, "two"));
+  EXPECT_TRUE(first.Publish());
+  const std::string published = Bytes();
+  EXPECT_FALSE(second.Publish()) << "the same pages are there";
+  EXPECT_EQ(Bytes(), published);
+  EXPECT_EQ(second.Read(2).regions.at(0).text, "two");
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / "first"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / "second"));
+  EXPECT_EQ(OpenPages(folder_).CompletePages(), (std::vector<int>{1, 2}));
+}
+
+TEST_F(PartsTest, ACopyHasThePagesThatWereStored) {
+  OpenPages(folder_).Append(kHead, MakePage(3, "three"));
+  const std::string stored = Bytes();
+  {
+    PageFile file = Begin("first");
+    EXPECT_FALSE(file.Publish()) << "nothing was appended";
+    EXPECT_TRUE(file.HasComplete(3));
+    file.Append({}, MakePage(4, "four"));
+    EXPECT_EQ(Bytes(), stored);
+    EXPECT_EQ(file.Read(3).regions.at(0).text, "three");
+    EXPECT_EQ(file.Read(4).regions.at(0).text, "four");
+    EXPECT_TRUE(file.Publish());
+  }
+  EXPECT_TRUE(Bytes().starts_with(stored));
+  EXPECT_EQ(OpenPages(folder_).CompletePages(), (std::vector<int>{3, 4}));
+}
+
+TEST_F(PartsTest, WhatIsLongerStays) {
+  PageFile first = Begin("first"), second = Begin("second");
+  first.Append(kHead, MakePage(1, "one"));
+  second.Append(kHead, MakePage(1, "one"));
+  second.Append({}, MakePage(2, "two"));
+  EXPECT_TRUE(second.Publish());
+  EXPECT_FALSE(first.Publish());
+  EXPECT_EQ(OpenPages(folder_).CompletePages(), (std::vector<int>{1, 2}));
 }
 
 }  // namespace

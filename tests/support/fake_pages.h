@@ -131,13 +131,14 @@ struct FakeRun {
     RunTools tools{FakeOpen(on_read), {segment, crop, layouts_in_turn},
                    recognizer,        interrupted,
                    observer,          sink_observers};
-    Ledger ledger(output_dir, identity);
-    return Run(options, tools, ledger, DiscoverDocuments(spec).documents);
+    Ledger ledger(output_dir, identity, shard);
+    return Run(options, tools, ledger, shard.DocumentsOf(DiscoverDocuments(spec).documents));
   }
 
   std::string output_dir;
   ResultIdentity identity = {{"fingerprint"}, {"fingerprint"}, {"txt", "json"}};
   RunOptions options;
+  Shard shard;
   SinkObservers sink_observers;
   FakeRecognizer::Options fake;
   std::function<void()> on_read = [] {};

@@ -17,7 +17,7 @@ std::string ResultsFolder(const Settings& settings, const std::string& command) 
   if (!std::filesystem::is_directory(words[0], error)) {
     throw Error(ErrorKind::kUsage, {DisplayName(words[0]), ""}, "no such folder");
   }
-  if (!std::filesystem::exists(words[0] + "/.platen/ledger.jsonl", error)) {
+  if (!std::filesystem::exists(words[0] + "/.platen", error)) {
     throw Error(ErrorKind::kUsage, {DisplayName(words[0]), ""},
                 "platen ocr has not written here; name the folder given to it with -o");
   }

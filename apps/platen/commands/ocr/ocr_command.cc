@@ -30,6 +30,7 @@
 #include "apps/platen/commands/ocr/resources.h"
 #include "apps/platen/commands/ocr/result_settings.h"
 #include "apps/platen/commands/ocr/run_json.h"
+#include "apps/platen/commands/ocr/shard_option.h"
 #include "model/engine/engine.h"
 #include "model/families/model.h"
 #include "model/families/reading_config.h"
@@ -57,6 +58,7 @@ struct Job {
   OcrTarget target;
   std::unique_ptr<SpooledInput> standard_input;
   Discovery discovery;
+  Shard shard;
 };
 
 // The pdf of a PDF is that PDF with text, which qpdf writes.
@@ -79,6 +81,10 @@ std::unique_ptr<Job> FindWork(const Settings& settings) {
   RenderOptionsFrom(settings);
   ReadLimitsFrom(settings);
   auto job = std::make_unique<Job>(settings);
+  job->shard = ShardFrom(settings, ::getenv);
+  if (!job->shard.is_all() && job->target.is_stdout()) {
+    throw Error(ErrorKind::kUsage, {"", "--shard"}, "needs an output folder: -o DIR");
+  }
   InputSpec spec;
   spec.output_dir = job->target.dir();
   spec.input_root = settings.Text("input-root");
@@ -93,6 +99,7 @@ std::unique_ptr<Job> FindWork(const Settings& settings) {
                 "say where to write " + Counted(documents, "document") +
                     ": -o DIR (or -o - to print them all)");
   }
+  job->discovery.documents = job->shard.DocumentsOf(std::move(job->discovery.documents));
   return job;
 }
 
@@ -257,8 +264,9 @@ void LogStart(const Job& job, const Reader& reader, const Resources& resources) 
   LogSkipped(job.discovery);
   const Model& model = *reader.loaded.model;
   Log(job.target.is_stdout() ? LogLevel::kDebug : LogLevel::kInfo,
-      fmt::format("reading {} with {} ({}, {}, {})",
-                  Counted(job.discovery.documents.size(), "document"), reader.loaded.dir,
+      fmt::format("reading {}{} with {} ({}, {}, {})",
+                  Counted(job.discovery.documents.size(), "document"),
+                  job.shard.is_all() ? "" : " of " + job.shard.Text(), reader.loaded.dir,
                   PrecisionName(model.precision()), model.kernels().name,
                   Counted(resources.threads, "thread")));
   if (!reader.layout.dir.empty()) {
@@ -297,10 +305,11 @@ int ReadDocuments(const Settings& settings, Job& job) {
       ObserversOf(report, job.target, metrics)};
   const RunOptions options = MakeRunOptions(settings, reader.loaded, reader.read, resources);
   Ledger ledger(job.target.dir(),
-                IdentityOf(settings, job, reader.loaded, reader.layout, reader.read));
+                IdentityOf(settings, job, reader.loaded, reader.layout, reader.read), job.shard);
   if (ledger.damaged_records() > 0) {
-    Log(LogLevel::kWarning, DisplayName(job.target.dir()) + "/.platen/ledger.jsonl: " +
-                                Counted(ledger.damaged_records(), "damaged line") + ", ignored");
+    Log(LogLevel::kWarning, DisplayName(job.target.dir()) +
+                                "/.platen/: " + Counted(ledger.damaged_records(), "damaged line") +
+                                " in ledgers, ignored");
   }
   const RunReport run = Run(options, tools, ledger, std::move(job.discovery.documents));
   line.Finish();
@@ -317,12 +326,15 @@ int ReadDocuments(const Settings& settings, Job& job) {
                        job.discovery,
                        report.doubtful(),
                        started,
+                       job.shard,
                        ResultName(run, exit_code)};
-  WriteFileAtomically(ledger.root(), "run.json", RunJson(facts), ledger.temporary());
+  WriteFileAtomically(ledger.reports(), "run.json", RunJson(facts), ledger.temporary());
+  ledger.RecordEnd(EndOf(facts));
   if (!run.trace_error.empty()) Log(LogLevel::kWarning, run.trace_error);
-  report.WarnOfDoubts(run.totals.pages_doubtful, job.target);
+  report.WarnOfDoubts(run.totals.pages_doubtful, job.target, ledger.reports().path());
   if (settings.Flag("quiet") || job.target.is_stdout()) return exit_code;
-  const std::string summary = report.Summary(run) + report.WhereResultsAre(run, job.target.dir());
+  const std::string summary =
+      report.Summary(run) + report.WhereResultsAre(run, job.target.dir(), ledger.reports().path());
   std::fputs(summary.c_str(), stdout);
   return exit_code;
 }

@@ -95,6 +95,15 @@ void AddInputAndOutput(OptionTable& table) {
                        "size, times and inode are those of the earlier run is taken for the "
                        "same.",
                    .changes_results = OptionSpec::kNo});
+  table.push_back({.name = "shard",
+                   .value_name = "K/N",
+                   .group = group,
+                   .help =
+                       "Read only part K of N of the documents: for N runs, on as many machines, "
+                       "into one folder. K is from 1 to N. auto: as the Slurm array says that "
+                       "started the run. auto/N: part of N by the task's number in a Slurm array "
+                       "1-N, or by the index of a Kubernetes Job.",
+                   .changes_results = OptionSpec::kNo});
   table.push_back({.name = "fail-on",
                    .type = Type::kChoice,
                    .default_value = "failures",

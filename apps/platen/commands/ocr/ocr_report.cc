@@ -102,6 +102,7 @@ void OcrReport::OnDocument(const FinishedDocument& document) {
 
 std::string OcrReport::Summary(const RunReport& report) const {
   const Progress& t = report.totals;
+  if (t.documents_total == 0) return "nothing to do: no document belongs to this shard\n";
   if (t.documents_skipped == t.documents_total) {
     return "nothing to do: " +
            (t.documents_total == 1 ? std::string("the document was")
@@ -113,21 +114,22 @@ std::string OcrReport::Summary(const RunReport& report) const {
   return text;
 }
 
-std::string OcrReport::WhereResultsAre(const RunReport& report,
-                                       const std::string& output_dir) const {
+std::string OcrReport::WhereResultsAre(const RunReport& report, const std::string& output_dir,
+                                       const std::string& reports_dir) const {
   const std::string dir = DisplayName(output_dir);
   std::string where = "results in " + dir + (dir.ends_with('/') ? "" : "/");
   if (documents_ == 1 && !first_outputs_.empty()) {
     where = "text in " + NamesOf(first_outputs_);
   }
-  where += ", report in " + DisplayName(JoinNames(output_dir, "run.json"));
+  where += ", report in " + DisplayName(JoinNames(reports_dir, "run.json"));
   if (report.totals.failures > 0) {
-    where += ", failures in " + DisplayName(JoinNames(output_dir, FailureLog::kFileName));
+    where += ", failures in " + DisplayName(JoinNames(reports_dir, FailureLog::kFileName));
   }
   return where + "\n";
 }
 
-void OcrReport::WarnOfDoubts(int64_t pages, const OcrTarget& target) const {
+void OcrReport::WarnOfDoubts(int64_t pages, const OcrTarget& target,
+                             const std::string& reports_dir) const {
   if (doubtful_.empty()) return;
   Log(LogLevel::kWarning, Counted(pages, "doubtful page") + ", worth a look:");
   for (size_t i = 0; i < std::min(doubtful_.size(), kDoubtsShown); ++i) {
@@ -141,7 +143,7 @@ void OcrReport::WarnOfDoubts(int64_t pages, const OcrTarget& target) const {
   Log(LogLevel::kWarning,
       "  and more" + (target.is_stdout()
                           ? std::string()
-                          : "; " + listed + " are in " + JoinNames(target.dir(), "run.json")));
+                          : "; " + listed + " are in " + JoinNames(reports_dir, "run.json")));
 }
 
 void LogSkipped(const Discovery& discovery) {

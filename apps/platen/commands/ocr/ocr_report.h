@@ -34,10 +34,12 @@ class OcrReport {
 
   // What was done and what was not, in two or three lines.
   std::string Summary(const RunReport& report) const;
-  // Where the results are: the file itself if there is one document.
-  std::string WhereResultsAre(const RunReport& report, const std::string& output_dir) const;
+  // Where the results are: the file itself if there is one document. run.json and failures.jsonl
+  // lie in `reports_dir`.
+  std::string WhereResultsAre(const RunReport& report, const std::string& output_dir,
+                              const std::string& reports_dir) const;
   // Warns of doubtful pages, `pages` in all.
-  void WarnOfDoubts(int64_t pages, const OcrTarget& target) const;
+  void WarnOfDoubts(int64_t pages, const OcrTarget& target, const std::string& reports_dir) const;
 
  private:
   std::vector<DoubtfulPage> doubtful_;

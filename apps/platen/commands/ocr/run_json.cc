@@ -97,13 +97,17 @@ Json Doubtful(const std::vector<DoubtfulPage>& pages) {
 }
 
 // "2026-11-23T04:05:06Z"
-std::string UtcTime(std::chrono::system_clock::time_point time) {
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+std::string UtcTime(int64_t seconds) {
+  const std::time_t time = seconds;
   std::tm parts = {};
-  ::gmtime_r(&seconds, &parts);
+  ::gmtime_r(&time, &parts);
   char text[32];
   std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
   return text;
+}
+
+int64_t SecondsSince1970(std::chrono::system_clock::time_point time) {
+  return std::chrono::system_clock::to_time_t(time);
 }
 
 std::string HostName() {
@@ -212,26 +216,41 @@ double PagesPerCoreHour(const RunReport& report) {
   return core_s > 0 ? static_cast<double>(report.totals.pages_read) * 3600 / core_s : 0;
 }
 
+RunEnd EndOf(const RunFacts& facts) {
+  const RunReport& r = facts.report;
+  RunEnd end;
+  end.result = facts.exit;
+  end.ended_s = SecondsSince1970(std::chrono::system_clock::now());
+  end.documents = r.totals.documents_total;
+  end.failures = r.totals.failures;
+  end.core_s = Rounded(facts.load_cpu_s + r.cpu_s + r.children_cpu_s);
+  end.interrupted = r.interrupted;
+  return end;
+}
+
 std::string RunJson(const RunFacts& facts) {
-  const Json json = {{"platen", facts.options.version},
-                     {"result", facts.exit},
-                     {"started_at", UtcTime(facts.started)},
-                     {"ended_at", UtcTime(std::chrono::system_clock::now())},
-                     {"host", HostName()},
-                     {"model",
-                      {{"dir", facts.model_dir},
-                       {"id", facts.options.model_id},
-                       {"packed_file", facts.packed_file}}},
-                     {"configuration", Configuration(facts.settings)},
-                     {"hardware", Hardware(facts)},
-                     {"totals", Totals(facts)},
-                     {"time", Time(facts)},
-                     {"decoding", Decoding(facts.report.engine)},
-                     {"peak_memory_bytes", facts.report.peak_memory_bytes},
-                     {"not_read", NotRead(facts.discovery)},
-                     {"doubtful", Doubtful(facts.doubtful)},
-                     {"failures", Failures(facts.report)},
-                     {"failures_not_listed", facts.report.failures_not_listed}};
+  Json json = {{"platen", facts.options.version},
+               {"result", facts.exit},
+               {"started_at", UtcTime(SecondsSince1970(facts.started))},
+               {"ended_at", UtcTime(SecondsSince1970(std::chrono::system_clock::now()))},
+               {"host", HostName()},
+               {"model",
+                {{"dir", facts.model_dir},
+                 {"id", facts.options.model_id},
+                 {"packed_file", facts.packed_file}}},
+               {"configuration", Configuration(facts.settings)},
+               {"hardware", Hardware(facts)},
+               {"totals", Totals(facts)},
+               {"time", Time(facts)},
+               {"decoding", Decoding(facts.report.engine)},
+               {"peak_memory_bytes", facts.report.peak_memory_bytes},
+               {"not_read", NotRead(facts.discovery)},
+               {"doubtful", Doubtful(facts.doubtful)},
+               {"failures", Failures(facts.report)},
+               {"failures_not_listed", facts.report.failures_not_listed}};
+  if (!facts.shard.is_all()) {
+    json["shard"] = {{"index", facts.shard.index}, {"of", facts.shard.count}};
+  }
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -25,10 +25,14 @@ struct RunFacts {
   const Discovery& discovery;  // what was not read, and why
   const std::vector<DoubtfulPage>& doubtful;
   std::chrono::system_clock::time_point started;
+  Shard shard;
   std::string exit;  // "done", "some pages failed", "interrupted", ...
 };
 
 std::string RunJson(const RunFacts& facts);
+
+// The same in short, for the ledger.
+RunEnd EndOf(const RunFacts& facts);
 
 // Pages read per core and hour: the CPU time of the run, child processes included, model loading
 // not. 0 if nothing was read.
