@@ -50,8 +50,8 @@ RunLock::RunLock(const Folder& common, const Folder& own, const Shard& shard) {
     if (Lock(common_, LOCK_EX)) return;
     if (!Lock(common_, LOCK_SH)) Refuse(common, "another platen run is writing to this folder");
     Refuse(common,
-           "runs with --shard are writing to this folder; wait until they have ended, then run this "
-           "again");
+           "runs with --shard are writing to this folder; wait until they have ended (platen "
+           "status shows them), then run this again");
   }
   if (!Lock(common_, LOCK_SH)) {
     Refuse(common,

@@ -1,5 +1,6 @@
 // The ledger that an earlier run left in the output folder.
 #include "pipeline/ledger.h"
+#include "pipeline/status.h"
 #include "tests/fuzz/fuzz_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -14,6 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (record != nullptr) ledger.IsFinished(record->input, input, {{2, 5}});
     ledger.IsFinished({}, input, {});
     ledger.HoldsSuccess(input);
+    platen::ReadStatus(folder.path());
   });
   return 0;
 }

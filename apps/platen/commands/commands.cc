@@ -11,6 +11,8 @@ const std::vector<CommandGroup>& CommandGroups() {
   static const std::vector<CommandGroup> groups = {
       {"The job",
        {{"ocr", "read scans and write their text", OcrCommand, RunOcrCommand},
+        {"status", "show what a folder of results holds, and whether it is done", StatusCommand,
+         RunStatusCommand},
         {"export", "write what was read in other formats", ExportCommand, RunExportCommand},
         {"clean", "remove stored results", CleanCommand, RunCleanCommand},
         {"run", "read requests from a file, a line each, and write the answers", RunCommand,

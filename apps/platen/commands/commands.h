@@ -25,6 +25,7 @@ const CommandSpec& InspectCommand();
 const CommandSpec& OcrCommand();
 const CommandSpec& PackCommand();
 const CommandSpec& RunCommand();
+const CommandSpec& StatusCommand();
 
 int RunBenchCommand(const Words& words);
 int RunCleanCommand(const Words& words);
@@ -40,6 +41,7 @@ int RunInspectCommand(const Words& words);
 int RunOcrCommand(const Words& words);
 int RunPackCommand(const Words& words);
 int RunRunCommand(const Words& words);
+int RunStatusCommand(const Words& words);
 
 struct Command {
   std::string name;

@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <ctime>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "apps/platen/cli/utc_time.h"
 #include "model/support/display_text.h"
 #include "model/support/utf8.h"
 #include "pipeline/hardware.h"
@@ -94,16 +94,6 @@ Json Doubtful(const std::vector<DoubtfulPage>& pages) {
                     {"text", page.doubt.text}});
   }
   return json;
-}
-
-// "2026-11-23T04:05:06Z"
-std::string UtcTime(int64_t seconds) {
-  const std::time_t time = seconds;
-  std::tm parts = {};
-  ::gmtime_r(&time, &parts);
-  char text[32];
-  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
 }
 
 int64_t SecondsSince1970(std::chrono::system_clock::time_point time) {
