@@ -1,5 +1,6 @@
 #include "apps/platen/commands/ocr/shard_option.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string>
