@@ -12,6 +12,7 @@
 
 #include "model/kernels/kernels.h"
 #include "model/support/bf16.h"
+#include "tests/model/kernels/attention_meaning.h"
 #include "tests/model/kernels/framed.h"
 
 namespace platen {
@@ -78,48 +79,14 @@ struct LatentSetup {
     return out;
   }
 
+  int result_width() const { return value_width; }
+
+  // The values are the keys' first dimensions.
   double Exact(int row, int i) const {
-    const int n = context[static_cast<size_t>(row)];
-    std::vector<double> p(static_cast<size_t>(n));
-    for (int t = 0; t < n; ++t) {
-      for (int d = 0; d < key_width; ++d) {
-        p[t] += kScale * static_cast<double>(q[row * key_width + d]) * k[t * key_width + d];
-      }
-    }
-    const double max = *std::ranges::max_element(p);
-    double sum = 0, value = 0;
-    for (int t = 0; t < n; ++t) {
-      const double e = std::exp(p[t] - max);
-      sum += e;
-      value += e * k[t * key_width + i];
-    }
-    return value / sum;
+    const PlainRows latents{k.data(), key_width};
+    return ExactAttention(q.data() + row * key_width, latents, latents, context[row], kScale, i);
   }
 };
-
-void ExpectDoublesAndSameBits(const LatentSetup& s, const std::string& what) {
-  const int rows = static_cast<int>(s.context.size());
-  const std::vector<float> expected = s.Run(*FindKernels("scalar"), 0, rows);
-  for (int r = 0; r < rows; ++r) {
-    for (int i = 0; i < s.value_width; ++i) {
-      ASSERT_NEAR(expected[r * s.value_width + i], s.Exact(r, i), 1e-5) << what << " row " << r;
-    }
-  }
-  for (const KernelTable* table : Tables()) {
-    const std::vector<float> actual = s.Run(*table, 0, rows);
-    EXPECT_EQ(std::memcmp(actual.data(), expected.data(), actual.size() * sizeof(float)), 0)
-        << table->name << what;
-    for (const int few : {1, 2, 3, 5, 6}) {  // each has its own tiles
-      for (int r = 0; r + few <= rows; ++r) {
-        const std::vector<float> some = s.Run(*table, r, few);
-        EXPECT_EQ(std::memcmp(some.data(), expected.data() + r * s.value_width,
-                              some.size() * sizeof(float)),
-                  0)
-            << table->name << what << " rows " << r << " .. " << r + few - 1;
-      }
-    }
-  }
-}
 
 TEST(LatentAttention, MatchesDoublesAndAllTablesGiveTheSameBits) {
   std::mt19937 rng(15);

@@ -13,6 +13,7 @@
 
 #include "model/kernels/kernels.h"
 #include "model/support/bf16.h"
+#include "tests/model/kernels/attention_meaning.h"
 #include "tests/model/kernels/framed.h"
 
 namespace platen {
@@ -104,49 +105,13 @@ struct AttentionSetup {
     return out;
   }
 
+  int result_width() const { return head_dim; }
+
   double Exact(int row, int i) const {
-    const int n = context[static_cast<size_t>(row)];
-    std::vector<double> p(static_cast<size_t>(n));
-    double max = -1e300;
-    for (int t = 0; t < n; ++t) {
-      for (int d = 0; d < head_dim; ++d) {
-        p[t] += kScale * static_cast<double>(q[row * head_dim + d]) * k[t * head_dim + d];
-      }
-      max = std::max(max, p[t]);
-    }
-    double sum = 0;
-    double value = 0;
-    for (int t = 0; t < n; ++t) {
-      const double e = std::exp(p[t] - max);
-      sum += e;
-      value += e * v[t * head_dim + i];
-    }
-    return value / sum;
+    return ExactAttention(q.data() + row * head_dim, {k.data(), head_dim}, {v.data(), head_dim},
+                          context[row], kScale, i);
   }
 };
-
-void ExpectDoublesAndSameBits(const AttentionSetup& s, const std::string& what) {
-  const int rows = static_cast<int>(s.context.size());
-  const int d = s.head_dim;
-  const std::vector<float> expected = s.Run(*FindKernels("scalar"), 0, rows);
-  for (int r = 0; r < rows; ++r) {
-    for (int i = 0; i < d; ++i) {
-      ASSERT_NEAR(expected[r * d + i], s.Exact(r, i), 1e-5) << what << " row " << r;
-    }
-  }
-  for (const KernelTable* table : Tables()) {
-    const std::vector<float> actual = s.Run(*table, 0, rows);
-    EXPECT_EQ(std::memcmp(actual.data(), expected.data(), actual.size() * sizeof(float)), 0)
-        << table->name << what;
-    for (const int few : {1, 2, 3, 5, 6}) {  // each has its own tiles
-      for (int r = 0; r + few <= rows; ++r) {
-        const std::vector<float> some = s.Run(*table, r, few);
-        EXPECT_EQ(std::memcmp(some.data(), expected.data() + r * d, some.size() * sizeof(float)), 0)
-            << table->name << what << " rows " << r << " .. " << r + few - 1;
-      }
-    }
-  }
-}
 
 TEST(AttentionKernel, MatchesDoublesAndAllTablesGiveTheSameBits) {
   std::mt19937 rng(5);

@@ -14,12 +14,10 @@ std::unique_ptr<Snapshot> LoadChat() {
 
 // A random model of a config; lives as long as the process. The checkpoint settles some things, so
 // the modules are those of a config in which nothing is left open.
-const std::string& RandomSnapshot(const nlohmann::json& config, uint64_t seed) {
+std::string RandomSnapshot(const nlohmann::json& config, uint64_t seed) {
   static std::map<std::string, std::unique_ptr<TempFolder>> folders;
-  static std::map<std::string, std::string> paths;
-  std::string& path = paths[config.dump()];
-  if (!path.empty()) return path;
   auto& folder = folders[config.dump()];
+  if (folder) return folder->path();
   folder = std::make_unique<TempFolder>();
   folder->Write("config.json", config.dump());
   folder->Write("tokenizer.json",
@@ -27,8 +25,7 @@ const std::string& RandomSnapshot(const nlohmann::json& config, uint64_t seed) {
   std::mt19937_64 rng(seed);
   WriteRandomWeights(folder->path(), FamilyRegistry::BuiltIn().Read(folder->path())->Modules(),
                      rng);
-  path = folder->path();
-  return path;
+  return folder->path();
 }
 
 // A query bottleneck, groups of experts, adjacent pairs, a dense first layer, a draft layer.
