@@ -150,7 +150,7 @@ class PageBench {
     for (int i = 0; i < workload.pages; ++i) {
       const std::string name = "page" + std::to_string(i) + ".jpg";
       WriteJpeg(DrawPage(static_cast<uint64_t>(i), width, height), folder_ / ("in/" + name));
-      documents_.push_back({folder_ / ("in/" + name), name, "", ""});
+      documents_.push_back({folder_ / ("in/" + name), name, {}, ""});
     }
   }
 
@@ -206,7 +206,8 @@ class PageBench {
     Ledger ledger(folder_ / "out", {{"bench"}, {"bench"}, {"txt", "md", "json"}});
     const RunReport report = platen::Run(options, run_tools, ledger, std::move(documents));
     if (report.totals.pages_failed > 0) {
-      throw Error(ErrorKind::kEnvironment, {}, "a page failed: " + report.failures.front().error);
+      throw Error(ErrorKind::kEnvironment, {},
+                  "a page failed: " + report.failures.front().error.text);
     }
     return report;
   }

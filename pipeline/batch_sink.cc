@@ -8,6 +8,7 @@
 #include "model/support/error.h"
 #include "pipeline/document_outputs.h"
 #include "stages/doubts.h"
+#include "stages/inputs/input_names.h"
 #include "stages/page_pictures.h"
 
 namespace platen {
@@ -85,7 +86,7 @@ void BatchSink::Write(PageSlot& page) {
                        DisplayName(document.name) + " p" + std::to_string(page.job.page));
   if (page.job.page > 0) {
     WritePictures(document, page);
-    KeepPage(document, page.result);
+    KeepPage(document, page);
     if (observers_.decoding) observers_.decoding(document.input, page);
   }
   if (page.job.last_of_document) FinishDocument(document);
@@ -115,7 +116,8 @@ void BatchSink::WritePictures(const BatchDocument& document, PageSlot& page) con
   }
 }
 
-void BatchSink::KeepPage(BatchDocument& document, const PageResult& page) {
+void BatchSink::KeepPage(BatchDocument& document, const PageSlot& slot) {
+  const PageResult& page = slot.result;
   // In this order: after a kill between the two the page is read and recorded again. In the other
   // it would be taken from the store, and the ledger would have no record of it.
   ledger_.RecordPage(document.known.key, document.input.shown_name(), page);
@@ -123,7 +125,7 @@ void BatchSink::KeepPage(BatchDocument& document, const PageResult& page) {
       {ledger_.identity().of(document.known.content.kind).settings, document.num_pages}, page);
   CountPage(page);
   if (observers_.page) observers_.page(document.input, page, document.num_pages);
-  if (!IsComplete(page)) AddFailure(document, page.page, FailureOf(page));
+  if (!IsComplete(page)) AddFailure(document, page.page, {FailureOf(page), slot.failure_code});
 }
 
 void BatchSink::CountPage(const PageResult& page) {
@@ -155,13 +157,15 @@ void BatchSink::FinishDocument(BatchDocument& document) {
   }
   finished.kept_earlier = finished.failed > 0 && WouldLosePages(document);
   if (!document.error.empty()) {
-    AddFailure(document, 0, document.error + (finished.kept_earlier ? kKeptEarlier : ""));
+    AddFailure(
+        document, 0,
+        {document.error.text + (finished.kept_earlier ? kKeptEarlier : ""), document.error.code});
   }
   try {
     if (!finished.kept_earlier) WriteOutputs(document, finished);
   } catch (const Error& e) {
     if (e.kind() == ErrorKind::kEnvironment) throw;
-    AddFailure(document, 0, e.reason());
+    AddFailure(document, 0, {e.reason(), FailureCode::kOutput});
     finished.failed = std::max(finished.failed, 1);
   }
   counters_.Add(finished.failed > 0 ? &Progress::documents_failed : &Progress::documents_read, 1);
@@ -201,13 +205,18 @@ void BatchSink::WriteOutputs(BatchDocument& document, FinishedDocument& finished
   outputs.settings = ledger_.identity().of(document.known.content.kind).settings;
   outputs.images = PicturesOf(document.reader.get(), document.input.path);
   outputs.page = [&](int page) {
-    return page == 0 ? PageOfFailure(document.error) : document.finished_pages->Read(page);
+    return page == 0 ? PageOfFailure(document.error.text) : document.finished_pages->Read(page);
   };
   finished.outputs = WriteOutputsOf(std::move(outputs), options_.render, ledger_);
 }
 
-void BatchSink::AddFailure(const BatchDocument& document, int page, const std::string& error) {
-  const Failure failure{DisplayName(document.input.shown_name()), page, document.num_pages, error};
+void BatchSink::AddFailure(const BatchDocument& document, int page, const Fault& why) {
+  const Failure failure{DisplayName(document.input.shown_name()),
+                        AbsolutePath(document.input.path),
+                        document.input.output,
+                        page,
+                        document.num_pages,
+                        why};
   failures_.Add(failure);
   counters_.Add(&Progress::failures, 1);
   if (observers_.failure) observers_.failure(failure);

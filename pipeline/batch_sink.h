@@ -57,11 +57,11 @@ class BatchSink : public PageSink {
 
  private:
   void WritePictures(const BatchDocument& document, PageSlot& page) const;
-  void KeepPage(BatchDocument& document, const PageResult& page);
+  void KeepPage(BatchDocument& document, const PageSlot& slot);
   void FinishDocument(BatchDocument& document);
   bool WouldLosePages(const BatchDocument& document) const;
   void WriteOutputs(BatchDocument& document, FinishedDocument& finished);
-  void AddFailure(const BatchDocument& document, int page, const std::string& error);
+  void AddFailure(const BatchDocument& document, int page, const Fault& why);
   void CountPage(const PageResult& page);
 
   SinkOptions options_;

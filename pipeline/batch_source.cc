@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/support/attempt.h"
+#include "model/support/clock.h"
 #include "model/support/error.h"
 #include "stages/formats/document_writer.h"
 
@@ -23,7 +24,12 @@ BatchSource::BatchSource(std::vector<InputDocument> documents, SourceOptions opt
 
 NextPage BatchSource::Next() {
   while (!interrupted_()) {
-    if (current_) return PageOfCurrent();
+    if (current_) {
+      reached_max_pages_ =
+          options_.max_pages > 0 && !to_read_.empty() && pages_given_ == options_.max_pages;
+      if (reached_max_pages_) break;
+      return PageOfCurrent();
+    }
     if (next_document_ < documents_.size()) {
       OpenNextDocument();
     } else if (put_off_.empty()) {
@@ -44,6 +50,7 @@ NextPage BatchSource::PageOfCurrent() {
   job.last_of_document = next_to_read_ == to_read_.size();
   job.place.index = next_place_++;
   if (job.page > 0) {
+    ++pages_given_;
     counters_.Add(&Progress::pages_admitted, 1);
     counters_.Report();
   }
@@ -56,9 +63,11 @@ void BatchSource::OpenNextDocument() {
   document->input = std::move(documents_[next_document_++]);
   document->name = document->input.shown_name();
   document->read = options_.read;
+  document->limits = options_.limits;
   document->error = document->input.error;
   if (document->error.empty()) {
-    document->error = Attempt([&] { document->known = ledger_.Know(document->input); });
+    document->error = AttemptWith(FailureCode::kInternal,
+                                  [&] { document->known = ledger_.Know(document->input); });
   }
   document->identity = document->known.content.sha256;
   if (document->error.empty() && IsFinished(*document)) {
@@ -90,6 +99,7 @@ bool BatchSource::OpenPutOff() {
 void BatchSource::Begin(std::shared_ptr<BatchDocument> document) {
   to_read_.clear();
   next_to_read_ = 0;
+  document->began_ns = MonotonicNs();
   if (document->error.empty()) Open(*document);
   counters_.Add(&Progress::documents_opened, 1);
   counters_.Add(&Progress::pages_opened, static_cast<int64_t>(to_read_.size()));
@@ -107,11 +117,11 @@ void BatchSource::Open(BatchDocument& document) {
   const auto& stored = document.finished_pages->head();
   if (stored && !options_.force) {
     document.num_pages = stored->of_pages;
-    document.error = Attempt([&] { ChoosePages(document); });
+    document.error = AttemptWith(FailureCode::kInternal, [&] { ChoosePages(document); });
     const bool needed = !to_read_.empty() || ShowPages(ledger_.identity().formats);
     if (!document.error.empty() || !needed) return;
   }
-  document.error = Attempt([&] {
+  document.error = AttemptWith(FailureCode::kInternal, [&] {
     document.reader = open_(document.input.path);
     document.num_pages = document.reader->num_pages();
     ChoosePages(document);
@@ -123,7 +133,8 @@ void BatchSource::ChoosePages(BatchDocument& document) {
   document.pages = SelectPages(options_.pages, document.num_pages);
   if (document.pages.empty()) {
     throw Error(ErrorKind::kInput, {},
-                "has no page of the chosen range; it has " + std::to_string(document.num_pages));
+                "has no page of the chosen range; it has " + std::to_string(document.num_pages),
+                FailureCode::kNoSuchPage);
   }
   for (const int page : document.pages) {
     if (options_.force || !document.finished_pages->HasComplete(page)) to_read_.push_back(page);

@@ -18,6 +18,8 @@ struct SourceOptions {
   std::vector<PageRange> pages;  // chosen; empty: all
   bool force = false;            // read the chosen pages anew
   ReadOptions read = {};         // of all documents
+  TimeLimits limits = {};        // likewise
+  int64_t max_pages = 0;         // to read in this run; 0: all
 };
 
 // A document of the list, with what the ledger and earlier runs say of it. `finished_pages` changes
@@ -42,10 +44,13 @@ class BatchSource : public PageSource {
               KeysInFlight& keys, OpenReader open, std::function<bool()> interrupted,
               ProgressCounters& counters);
 
-  // The next page to read; ends when all are given or the run was interrupted. Skips what earlier
+  // The next page to read; ends when all are given, when there are as many as the
+  // run may read, or when it was interrupted. Skips what earlier
   // runs have finished. A document that cannot be opened is a page 0 with its error. Throws
   // Error(kEnvironment) when the disk of the ledger refuses.
   NextPage Next() override;
+  // SourceOptions::max_pages kept a page from being read.
+  bool reached_max_pages() const { return reached_max_pages_; }
   Doorbell* doorbell() override { return &keys_.released(); }
 
  private:
@@ -72,6 +77,8 @@ class BatchSource : public PageSource {
   std::vector<int> to_read_;  // pages of `current_` that must be read
   size_t next_to_read_ = 0;
   uint64_t next_place_ = 0;
+  int64_t pages_given_ = 0;
+  bool reached_max_pages_ = false;
 };
 
 }  // namespace platen

@@ -58,13 +58,15 @@ void DocumentQueue::Close() {
 void DocumentQueue::Open(QueuedDocument& document) {
   document.opened = true;
   if (document.cancelled) return;
-  document.error = Attempt([&] { document.reader = document.request.open(); });
+  document.error =
+      AttemptWith(FailureCode::kInternal, [&] { document.reader = document.request.open(); });
   if (!document.error.empty()) return;
   document.num_pages = document.reader->num_pages();
   document.pages = SelectPages(document.request.pages, document.num_pages);
   if (document.pages.empty()) {
-    document.error =
-        "has no page of the chosen range; it has " + std::to_string(document.num_pages);
+    document.error = {
+        "has no page of the chosen range; it has " + std::to_string(document.num_pages),
+        FailureCode::kNoSuchPage};
   }
 }
 
@@ -105,7 +107,7 @@ void DocumentQueue::Write(PageSlot& page) {
     request.on_page(std::move(page.result));
   }
   if (!page.job.last_of_document || !request.on_done) return;
-  request.on_done(document.cancelled ? "cancelled" : document.error);
+  request.on_done(document.cancelled ? "cancelled" : document.error.text);
   request = {};
 }
 

@@ -111,6 +111,13 @@ std::vector<std::unique_ptr<CropSequence>> EngineRecognizer::TakePreempted() {
   return crops;
 }
 
+std::unique_ptr<CropSequence> EngineRecognizer::Cancel(CropSequence& crop) {
+  const auto place = std::find_if(live_.begin(), live_.end(),
+                                  [&](const auto& each) { return each.second.get() == &crop; });
+  assert(place != live_.end());
+  return TakeBack(engine_.Cancel(place->first));
+}
+
 std::vector<std::unique_ptr<CropSequence>> EngineRecognizer::Abandon() {
   std::vector<std::unique_ptr<CropSequence>> crops;
   crops.reserve(live_.size());

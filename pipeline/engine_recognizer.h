@@ -28,6 +28,7 @@ class EngineRecognizer : public Recognizer {
   void Submit(std::unique_ptr<CropSequence> crop) override;
   std::vector<std::unique_ptr<CropSequence>> Step() override;
   std::vector<std::unique_ptr<CropSequence>> TakePreempted() override;
+  std::unique_ptr<CropSequence> Cancel(CropSequence& crop) override;
   std::vector<std::unique_ptr<CropSequence>> Abandon() override;
   std::unique_ptr<CropSequence> PrepareAgain(CropSequence& crop, double factor) override;
   size_t live() const override;

@@ -28,7 +28,11 @@ std::unique_ptr<PageFile> StoredPages(const Ledger& ledger, const DocumentRecord
 std::unique_ptr<DocumentReader> OpenUnchanged(const Ledger& ledger, const DocumentRecord& record,
                                               const std::vector<DocumentSetting>& settings,
                                               const ExportTools& tools) {
-  const KnownInput known = ledger.Know({record.source, record.output, "", record.name});
+  InputDocument input;
+  input.path = record.source;
+  input.output = record.output;
+  input.name = record.name;
+  const KnownInput known = ledger.Know(input);
   if (known.content.sha256 != record.input.content.sha256) {
     throw Error(ErrorKind::kInput, {DisplayName(record.source), ""},
                 "is not the file that was read; platen ocr reads it");

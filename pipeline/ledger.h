@@ -21,44 +21,23 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "model/support/folder.h"
-#include "pipeline/ledger_record.h"
+#include "pipeline/known_documents.h"
 #include "pipeline/page_file.h"
 #include "pipeline/result_store.h"
 #include "pipeline/run_lock.h"
-#include "pipeline/shard.h"
-#include "stages/inputs/discover.h"
 #include "stages/write_outputs.h"
 
 namespace platen {
 
-// How inputs of one kind are recognised: their results are the same where this is.
-struct Recognition {
-  std::string fingerprint;  // of the model, the version and every option that changes results
-  std::vector<DocumentSetting> settings = {};  // the same for people, at the head of outputs
-};
-
-struct ResultIdentity {
-  Recognition images, pdfs;
-  std::vector<std::string> formats;  // outputs that must be there
-  std::string rendering = {};        // how they show what was read; empty: as usual
-  // Results name files of the output folder (pictures): they belong to one document.
-  bool names_outputs = false;
-  bool verify_inputs = false;  // read inputs to know them, whatever the file system says
-
-  const Recognition& of(InputKind kind) const { return kind == InputKind::kPdf ? pdfs : images; }
-};
-
-// One process, one thread at a time for the writing members; those that ask may be called from
-// another thread meanwhile (they touch nothing that writing changes).
-class Ledger {
+// What is known as of the start of the run, and what it adds. One process, one thread at a time for
+// the writing members; those that ask may be called from another thread meanwhile (they touch
+// nothing that writing changes).
+class Ledger : public KnownDocuments {
  public:
   // Creates OUT/.platen, takes the lock, reads what earlier runs left and removes what they left
   // over. Documents that are not of the shard are unknown. Throws Error(kEnvironment), also if
@@ -66,27 +45,6 @@ class Ledger {
   Ledger(const std::string& output_dir, ResultIdentity identity, const Shard& shard = {});
   Ledger(const Ledger&) = delete;
   Ledger& operator=(const Ledger&) = delete;
-
-  // Reads the file, unless the record of its outputs knows it as the file system shows it. Throws
-  // Error(kInput) if it is not there or cannot be read.
-  KnownInput Know(const InputDocument& input) const;
-
-  // What was last written to the outputs of this path, as of the start of the run; nullptr if
-  // nothing was.
-  const DocumentRecord* Find(const std::string& output) const;
-
-  // All of them, by the path of their outputs.
-  void ForEach(const std::function<void(const DocumentRecord&)>& visit) const;
-
-  // All chosen pages read (all of the document if `chosen` is empty), and all outputs there as they
-  // were written and as this run would show them.
-  bool IsFinished(const KnownInput& known, const InputDocument& input,
-                  const std::vector<PageRange>& chosen) const;
-
-  // Outputs of the document are there, and nothing says that they are incomplete: they are the
-  // success of an earlier run, even if of another version of the document or before the ledger was
-  // lost.
-  bool HoldsSuccess(const InputDocument& input) const;
 
   const ResultStore& results() const { return results_; }
 
@@ -100,37 +58,23 @@ class Ledger {
   // earlier record lists stay listed. Synced to disk before it returns.
   void RecordDocument(DocumentRecord record, const std::vector<int>& pages);
 
-  const Folder& root() const { return root_; }            // the output folder
   const Folder& temporary() const { return temporary_; }  // for files on their way there
+  // What only this run, or runs of its shard, write: OUT/.platen, or that of the shard.
+  const Folder& state() const { return state_; }
   // For run.json and failures.jsonl: the output folder, or that of the shard.
-  const Folder& reports() const { return shard_.is_all() ? root_ : state_; }
-  const ResultIdentity& identity() const { return identity_; }
-  // Lines that look like a document's record and are none.
-  int64_t damaged_records() const { return damaged_records_; }
+  const Folder& reports() const { return shard().is_all() ? root() : state_; }
 
  private:
   void TakeLeftovers(const Folder& shard) const;
-  void Load(const Folder& folder);
-  void LoadRecord(DocumentRecord record);
   void OpenForAppending();
   void AppendLine(const std::string& line);
-  bool HasOutput(const std::string& output, const std::string& suffix, int64_t bytes) const;
-  bool HasOutputs(const DocumentRecord& record, const std::string& format) const;
 
-  ResultIdentity identity_;
-  Shard shard_;
-  Folder root_;
   Folder common_;  // OUT/.platen
   Folder state_;   // the same, or the shard's
   Folder temporary_;
   ResultStore results_;
   std::unique_ptr<RunLock> lock_;
   UniqueFd ledger_;
-  int64_t run_ = 1;  // number of this run
-  // As of the start.
-  std::map<std::string, DocumentRecord> documents_;  // by path of the outputs: its last record
-  std::map<std::string, std::set<std::string>> page_files_;  // likewise: suffixes, of all records
-  int64_t damaged_records_ = 0;
 };
 
 }  // namespace platen

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "model/support/failure_code.h"
+#include "pipeline/page_limits.h"
 #include "pipeline/recognizer.h"
 #include "stages/assemble.h"
 #include "stages/cut_pictures.h"
@@ -23,10 +25,12 @@ struct OpenDocument {
 
   std::string name;                        // for messages and traces
   std::string identity;                    // what random numbers are drawn for; empty: the name
-  std::string error;                       // not empty: it could not be opened
+  Fault error;                             // not empty: it could not be opened
   std::unique_ptr<DocumentReader> reader;  // null if it could not be opened
   int num_pages = 0;                       // of the document
   ReadOptions read;                        // how its pages are read
+  TimeLimits limits;                       // of its pages and of itself
+  int64_t began_ns = 0;                    // when it was opened, as MonotonicNs
   std::atomic<bool> cancelled = false;     // nobody wants its results any more; set by any thread
 };
 
@@ -55,7 +59,7 @@ struct PageCrop {
   SequenceResult result;
   // Of the first of two tries: its text repeated itself without end.
   std::optional<SequenceResult> first_try;
-  std::string error;  // not empty: it failed, later stages pass it on
+  Fault error;  // not empty: it failed, later stages pass it on
 };
 
 // What decoding did for a page, all its crops and tries together. It depends on time, so it is no
@@ -82,7 +86,8 @@ struct PageDecoding {
 struct PageSlot {
   int index = 0;  // which slot it is, for the trace
   PageJob job;
-  std::string error;               // not empty: the page failed, later stages pass it on
+  Fault error;                     // not empty: the page failed, later stages pass it on
+  int64_t began_ns = 0;            // when it was admitted, as MonotonicNs
   int64_t pixels = 0;              // what the image will take, from measure on; see pixel_gate.h
   Image image;                     // from decode_image to preprocess
   std::optional<PageText> layer;   // from decode_image to layout, if it may be taken
@@ -94,6 +99,8 @@ struct PageSlot {
   size_t open_crops = 0;        // crops the decode stage has not closed yet
   PageResult result;            // from assemble on
   PageDecoding decoding;        // likewise
+  // Why it, or a part of it, failed; from assemble on.
+  FailureCode failure_code = FailureCode::kInternal;
 
   // Ready for another page; keeps its index.
   void Clear() {

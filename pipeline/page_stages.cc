@@ -6,6 +6,7 @@
 
 #include "model/engine/random_stream.h"
 #include "model/support/attempt.h"
+#include "model/support/clock.h"
 #include "model/support/display_text.h"
 #include "stages/crop_request.h"
 #include "stages/doubts.h"
@@ -28,9 +29,33 @@ bool InReadingOrder(const CropReading& a, const CropReading& b) {
   return std::pair{a.origin.region, a.origin.line} < std::pair{b.origin.region, b.origin.line};
 }
 
+// A page of which the clock or the caller has stopped a part has no text: what it would be depends
+// on the moment.
+void GiveUpIfOver(PageSlot& page) {
+  for (const PageCrop& crop : page.crops) {
+    if (crop.error.code != FailureCode::kTimeout && crop.error.code != FailureCode::kCancelled) {
+      continue;
+    }
+    page.error = crop.error;
+    page.crops.clear();
+    page.text.reset();
+    return;
+  }
+}
+
+// Of the page, else of its first part that failed; nothing of the kind: kInternal.
+FailureCode CodeOf(const PageSlot& page, const Fault& failure) {
+  if (!page.error.empty()) return page.error.code;
+  if (!failure.empty()) return failure.code;
+  for (const PageCrop& crop : page.crops) {
+    if (!crop.error.empty()) return crop.error.code;
+  }
+  return FailureCode::kInternal;
+}
+
 bool MustBeRead(PageSlot& page) {
   if (page.job.page == 0 || !page.error.empty()) return false;
-  if (page.job.document->cancelled) page.error = "cancelled";
+  page.error = WhyOver(page);
   return page.error.empty();
 }
 
@@ -62,9 +87,10 @@ PageStages::PageStages(PageTools tools, ReadingConfig reading, Recognizer& recog
       telemetry_(telemetry) {}
 
 void PageStages::Measure(PageSlot& page) {
+  page.began_ns = MonotonicNs();
   page.error = page.job.document->error;
   if (!MustBeRead(page)) return;
-  page.error = Attempt([&] {
+  page.error = AttemptWith(FailureCode::kInternal, [&] {
     const ImageSize size = page.job.document->reader->PageSize(page.job.page - 1);
     page.pixels = size.width * size.height;
   });
@@ -73,7 +99,7 @@ void PageStages::Measure(PageSlot& page) {
 void PageStages::DecodeImage(PageSlot& page) {
   if (!MustBeRead(page)) return;
   const StageSpan span(telemetry_, Stage::kDecodeImage, page.index, PageLabel(page));
-  page.error = Attempt([&] {
+  page.error = AttemptWith(FailureCode::kInternal, [&] {
     PageImage read = page.job.document->reader->ReadPage(page.job.page - 1);
     const FilePage in_file = {read.image.width, read.image.height, read.dpi_x, read.dpi_y};
     MakePixelsSquare(read.image, read.dpi_x, read.dpi_y);
@@ -92,7 +118,7 @@ void PageStages::DecodeImage(PageSlot& page) {
 void PageStages::Layout(PageSlot& page) {
   if (!MustBeRead(page)) return;
   const StageSpan span(telemetry_, Stage::kLayout, page.index, PageLabel(page));
-  page.error = Attempt([&] {
+  page.error = AttemptWith(FailureCode::kInternal, [&] {
     PageGeometry& geometry = page.geometry;
     geometry.layout = tools_.segment(page.image);
     std::move(geometry.layout.warnings.begin(), geometry.layout.warnings.end(),
@@ -127,7 +153,7 @@ void PageStages::TakeTextLayer(PageSlot& page) {
 void PageStages::Preprocess(PageSlot& page) {
   if (!MustBeRead(page)) return;
   const StageSpan span(telemetry_, Stage::kPreprocess, page.index, PageLabel(page));
-  page.error = Attempt([&] {
+  page.error = AttemptWith(FailureCode::kInternal, [&] {
     std::vector<Crop> crops = CropsOf(page);
     CutOut(page);
     page.image = Image();
@@ -162,7 +188,7 @@ void PageStages::CutOut(PageSlot& page) {
 void PageStages::Prepare(PageSlot& page, Crop& crop, PageCrop& prepared) const {
   prepared.page = &page;
   prepared.origin = std::move(crop.origin);
-  prepared.error = Attempt([&] {
+  prepared.error = AttemptWith(FailureCode::kModel, [&] {
     const auto region = static_cast<size_t>(prepared.origin.region);
     RequestOptions request = CropRequest(page.geometry.layout.regions.at(region).kind, reading_,
                                          page.job.document->read);
@@ -176,7 +202,7 @@ void PageStages::Prepare(PageSlot& page, Crop& crop, PageCrop& prepared) const {
 CropReading PageStages::ReadingOf(PageCrop& crop) const {
   CropReading reading;
   reading.origin = std::move(crop.origin);
-  reading.error = crop.error;
+  reading.error = crop.error.text;
   if (!reading.error.empty()) return reading;
   DecodedText decoded = recognizer_.Text(crop.result.tokens);
   reading.text = std::move(decoded.text);
@@ -199,7 +225,8 @@ void PageStages::Assemble(PageSlot& page) {
   if (page.job.page == 0 && page.error.empty()) return;
   const StageSpan span(telemetry_, Stage::kAssemble, page.index, PageLabel(page));
   page.geometry.page = page.job.page;
-  const std::string failure = Attempt([&] {
+  GiveUpIfOver(page);
+  const Fault failure = AttemptWith(FailureCode::kInternal, [&] {
     std::vector<CropReading> readings;
     for (PageCrop& crop : page.crops) {
       ++page.decoding.crops;
@@ -214,11 +241,12 @@ void PageStages::Assemble(PageSlot& page) {
     }
     page.result = AssemblePage(page.geometry, readings, reading_);
   });
-  page.crops.clear();
   page.result.page = page.job.page;
   page.result.warnings = std::move(page.warnings);
-  page.result.error = page.error.empty() ? failure : page.error;
+  page.result.error = page.error.empty() ? failure.text : page.error.text;
+  page.failure_code = CodeOf(page, failure);
   page.result.doubts = FindDoubts(page.result, page.geometry.has_ink, reading_.scripts);
+  page.crops.clear();
 }
 
 }  // namespace platen

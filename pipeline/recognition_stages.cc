@@ -23,14 +23,16 @@ std::vector<CropSequence*> SequencesOf(const std::vector<PageCrop*>& crops) {
   return sequences;
 }
 
-void Fail(PageCrop& crop, const std::string& error) {
+void Fail(PageCrop& crop, const Fault& error) {
   crop.error = error;
   crop.sequence.reset();
 }
 
 // Whether the crop goes past the stage: it has failed, or nobody wants it any more.
 bool IsOver(PageCrop& crop) {
-  if (crop.error.empty() && crop.page->job.document->cancelled) Fail(crop, "cancelled");
+  if (crop.error.empty()) {
+    if (const Fault why = WhyOver(*crop.page); !why.empty()) Fail(crop, why);
+  }
   return !crop.error.empty();
 }
 
@@ -39,7 +41,7 @@ bool IsOver(PageCrop& crop) {
 template <typename Work>
 int64_t RunBatch(const std::vector<PageCrop*>& batch, const Work& work) {
   bool machine_failed = false;
-  const std::string error = Attempt([&] {
+  const Fault error = AttemptWith(FailureCode::kModel, [&] {
     try {
       Isolated([&] { work(SequencesOf(batch)); });
     } catch (const Error& e) {
@@ -149,12 +151,14 @@ std::vector<PageCrop*> PrefillStage::OnTick() {
 }
 
 PageSlot* DecodeStage::Add(PageCrop& crop) {
-  if (!crop.error.empty() && crop.first_try) {  // the other try failed before it was decoded
+  // The other try failed before it was decoded; not so a page that is over as a whole.
+  if (!crop.error.empty() && crop.first_try && WhyOver(*crop.page).empty()) {
     crop.error.clear();
     crop.result = *crop.first_try;
     return Close(crop);
   }
   if (!crop.error.empty()) return Close(crop);
+  live_.push_back(crop.sequence.get());
   recognizer_.Submit(std::move(crop.sequence));
   return nullptr;
 }
@@ -165,11 +169,17 @@ DecodeStage::Round DecodeStage::OnTick() {
   StageSpan span(telemetry_, Stage::kSpeculativeDecode, -1, "round");
   const size_t live = recognizer_.live();
   const int64_t rows_before = recognizer_.stats().rows;
+  GiveUpThoseOver(round);
+  if (live_.empty()) return round;
   std::vector<std::unique_ptr<CropSequence>> finished;
   Isolated([&] { finished = recognizer_.Step(); });
-  round.freed_blocks = !finished.empty();
-  for (const std::unique_ptr<CropSequence>& sequence : finished) Take(*sequence, round);
+  round.freed_blocks |= !finished.empty();
+  for (const std::unique_ptr<CropSequence>& sequence : finished) {
+    std::erase(live_, sequence.get());
+    Take(*sequence, round);
+  }
   for (std::unique_ptr<CropSequence>& sequence : recognizer_.TakePreempted()) {
+    std::erase(live_, sequence.get());
     PageCrop& crop = *sequence->crop;
     crop.sequence = std::move(sequence);
     round.preempted.push_back(&crop);
@@ -180,6 +190,19 @@ DecodeStage::Round DecodeStage::OnTick() {
   }
   counters_.Report();
   return round;
+}
+
+void DecodeStage::GiveUpThoseOver(Round& round) {
+  std::erase_if(live_, [&](CropSequence* sequence) {
+    PageCrop& crop = *sequence->crop;
+    const Fault why = WhyOver(*crop.page);
+    if (why.empty()) return false;
+    recognizer_.Cancel(*sequence);
+    Fail(crop, why);
+    round.freed_blocks = true;
+    if (PageSlot* page = Close(crop)) round.finished_pages.push_back(page);
+    return true;
+  });
 }
 
 void DecodeStage::Take(CropSequence& sequence, Round& round) {
@@ -195,7 +218,7 @@ void DecodeStage::Take(CropSequence& sequence, Round& round) {
   if (crop.first_try && no_better) {
     crop.result = *crop.first_try;
   } else if (finish == FinishReason::kFailed) {
-    crop.error = crop.result.error;
+    crop.error = {crop.result.error, FailureCode::kModel};
   }
   if (PageSlot* page = Close(crop)) round.finished_pages.push_back(page);
 }

@@ -134,6 +134,7 @@ class DecodeStage {
   void Abandon() { recognizer_.Abandon(); }
 
  private:
+  void GiveUpThoseOver(Round& round);
   void Take(CropSequence& sequence, Round& round);
   bool TryAgain(CropSequence& sequence);
   PageSlot* Close(PageCrop& crop);
@@ -141,6 +142,7 @@ class DecodeStage {
   Recognizer& recognizer_;
   Telemetry& telemetry_;
   ProgressCounters& counters_;
+  std::vector<CropSequence*> live_;  // the recogniser's, in order of their coming
   TickState tick_;
 };
 

@@ -25,8 +25,9 @@ struct CropSequence {
 };
 
 // Thread-safety: Prepare may be called by any number of threads at once. EncodeImages by one thread
-// at a time, likewise TryReserve and Prefill, likewise Submit, Step, TakePreempted, Abandon, live
-// and stats; these three groups run at the same time as each other, on different crops.
+// at a time, likewise TryReserve and Prefill, likewise Submit, Step, TakePreempted, Cancel,
+// Abandon, live and stats; these three groups run at the same time as each other, on different
+// crops.
 class Recognizer {
  public:
   virtual ~Recognizer() = default;
@@ -45,7 +46,8 @@ class Recognizer {
 
   virtual void Prefill(std::span<CropSequence* const> crops) = 0;
 
-  // Hands over a prefilled crop. It belongs to the recogniser until Step or Abandon returns it.
+  // Hands over a prefilled crop. It belongs to the recogniser until Step,
+  // TakePreempted, Cancel or Abandon returns it.
   virtual void Submit(std::unique_ptr<CropSequence> crop) = 0;
 
   // One round over all live crops; returns those that finished, their blocks released. After an
@@ -59,6 +61,9 @@ class Recognizer {
   // Ends recognition early, also after an exception of Step: returns all live crops, their
   // blocks released. They have no result.
   virtual std::vector<std::unique_ptr<CropSequence>> Abandon() = 0;
+
+  // Takes a live crop out before its end, its blocks released. It has no result.
+  virtual std::unique_ptr<CropSequence> Cancel(CropSequence& crop) = 0;
 
   virtual size_t live() const = 0;
   virtual EngineStats stats() const = 0;

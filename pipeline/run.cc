@@ -26,7 +26,9 @@ RunReport Run(const RunOptions& options, const RunTools& tools, Ledger& ledger,
   report.trace_error = telemetry.FinishTrace();
   report.totals = counters.Snapshot();
   report.interrupted = tools.interrupted();
+  report.reached_max_pages = source.reached_max_pages();
   report.failures = sink.failures().first();
+  report.failure_counts = sink.failures().counts();
   report.failures_not_listed =
       sink.failures().count() - static_cast<int64_t>(report.failures.size());
   for (int i = 0; i < kNumStages; ++i) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,8 +41,10 @@ struct RunTools {
 struct RunReport {
   Progress totals;
   bool interrupted = false;
-  std::vector<Failure> failures;  // the first of them; all are in OUT/failures.jsonl
+  bool reached_max_pages = false;  // and stopped: there is more to read
+  std::vector<Failure> failures;   // the first of them; all are in OUT/failures.jsonl
   int64_t failures_not_listed = 0;
+  std::map<FailureCode, int64_t> failure_counts;  // of all, by reason
   std::array<StageTime, kNumStages> stages;
   std::string trace_error;  // not empty: why the trace is not complete
   EngineStats engine;       // of this run, if the recogniser is new

@@ -1,7 +1,6 @@
 #include "pipeline/status.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
@@ -92,41 +91,24 @@ void CountDocuments(const KnownDocuments& documents, FolderStatus& status) {
   }
 }
 
-// The same but for its numbers: what is wrong is the same.
-std::string KindOf(const std::string& error) {
-  std::string kind;
-  for (const char c : error) {
-    const bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
-    if (digit && kind.ends_with('#')) continue;
-    kind += digit ? '#' : c;
-  }
-  return kind;
-}
-
+// Failures by their codes, of which the file of an earlier version has none.
 class Reasons {
  public:
-  void Add(const std::string& error) {
-    const auto known = kinds_.find(KindOf(error));
-    if (known != kinds_.end()) {
-      ++known->second.count;
-    } else if (kinds_.size() < FolderStatus::kMostReasons) {
-      kinds_[KindOf(error)] = {error, 1};
-    } else {
-      ++others_;
-    }
+  void Add(const std::string& code, const std::string& error) {
+    const std::string known = FailureCodeFrom(code) ? code : "unknown";
+    FailureReason& reason = reasons_.try_emplace(known, FailureReason{known, error}).first->second;
+    ++reason.count;
   }
 
   void AddTo(FolderStatus& status) const {
-    for (const auto& [kind, reason] : kinds_) status.reasons.push_back(reason);
+    for (const auto& [code, reason] : reasons_) status.reasons.push_back(reason);
     std::stable_sort(
         status.reasons.begin(), status.reasons.end(),
         [](const FailureReason& a, const FailureReason& b) { return a.count > b.count; });
-    status.other_reasons = others_;
   }
 
  private:
-  std::map<std::string, FailureReason> kinds_;
-  int64_t others_ = 0;
+  std::map<std::string, FailureReason> reasons_;
 };
 
 // Lines that are no failures say nothing.
@@ -135,7 +117,9 @@ void AddFailures(const Folder& folder, FolderStatus& status, Reasons& reasons) {
     const auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
     if (!json.is_object() || !json.contains("error") || !json["error"].is_string()) return;
     ++status.failures;
-    reasons.Add(json["error"].get<std::string>());
+    const auto code = json.find("code");
+    reasons.Add(code != json.end() && code->is_string() ? code->get<std::string>() : "",
+                json["error"].get<std::string>());
   });
 }
 

@@ -30,13 +30,12 @@ struct RunsState {
 };
 
 struct FailureReason {
-  std::string text;  // as one of them says it; others differ in their numbers
+  std::string code;     // FailureCodeName; "unknown" of an earlier version's
+  std::string example;  // as the first of them says it
   int64_t count = 0;
 };
 
 struct FolderStatus {
-  static constexpr size_t kMostReasons = 100;
-
   int64_t documents = 0;         // that have outputs
   int64_t documents_failed = 0;  // of them, with failed pages
   int64_t documents_listed = 0;  // that the last runs of `job` had to do with, as far as they ended
@@ -44,7 +43,6 @@ struct FolderStatus {
   int64_t pages_failed = 0;
   int64_t failures = 0;                // in failures.jsonl of the last runs of `job`
   std::vector<FailureReason> reasons;  // of them, the most frequent first
-  int64_t other_reasons = 0;           // failures with a reason beyond kMostReasons
   int64_t runs = 0, runs_unended = 0;  // of all that have written here
   double core_s = 0;                   // of those that came to their end
   std::optional<RunEnd> last_end;      // the latest end of all

@@ -143,13 +143,15 @@ void Engine::Impl::CheckFits(const Sequence& s) const {
     throw Error(ErrorKind::kInput, {},
                 "the region needs " + std::to_string(worst) +
                     " positions (prompt and longest answer), the model has " +
-                    std::to_string(positions) + "; lower --max-new-tokens or read smaller regions");
+                    std::to_string(positions) + "; lower --max-new-tokens or read smaller regions",
+                FailureCode::kTooLarge);
   }
   if (pool.BlocksFor(worst) > pool.total_blocks()) {
     throw Error(
         ErrorKind::kInput, {},
         "the region needs room for " + std::to_string(worst) + " tokens, the KV cache holds " +
-            std::to_string(pool.total_blocks() * pool.block_tokens()) + "; raise --kv-cache-mib");
+            std::to_string(pool.total_blocks() * pool.block_tokens()) + "; raise --kv-cache-mib",
+        FailureCode::kTooLarge);
   }
 }
 

@@ -25,11 +25,26 @@ std::string Describe(const ErrorLocation& location, const std::string& reason) {
   return text;
 }
 
+FailureCode UsualCode(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kInput:
+      return FailureCode::kDecodeError;
+    case ErrorKind::kModel:
+      return FailureCode::kModel;
+    case ErrorKind::kUsage:
+    case ErrorKind::kEnvironment:
+      break;
+  }
+  return FailureCode::kInternal;
+}
+
 }  // namespace
 
-Error::Error(ErrorKind kind, ErrorLocation location, const std::string& reason)
+Error::Error(ErrorKind kind, ErrorLocation location, const std::string& reason,
+             std::optional<FailureCode> code)
     : std::runtime_error(Describe(location, reason)),
       kind_(kind),
+      code_(code.value_or(UsualCode(kind))),
       location_(std::move(location)),
       reason_(reason) {}
 

@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "model/support/failure_code.h"
 #include "model/support/text_place.h"
 
 namespace platen {
@@ -31,14 +32,18 @@ struct ErrorLocation {
 
 class Error : public std::runtime_error {
  public:
-  Error(ErrorKind kind, ErrorLocation location, const std::string& reason);
+  // `code`: that of the document or page which fails of it; without one, the usual of the kind.
+  Error(ErrorKind kind, ErrorLocation location, const std::string& reason,
+        std::optional<FailureCode> code = std::nullopt);
 
   ErrorKind kind() const { return kind_; }
+  FailureCode code() const { return code_; }
   const ErrorLocation& location() const { return location_; }
   const std::string& reason() const { return reason_; }  // without the location; what() has both
 
  private:
   ErrorKind kind_;
+  FailureCode code_;
   ErrorLocation location_;
   std::string reason_;
 };
@@ -50,7 +55,7 @@ auto WithErrorKind(ErrorKind kind, Work&& work) {
   try {
     return work();
   } catch (const Error& e) {
-    throw Error(kind, e.location(), e.reason());
+    throw Error(kind, e.location(), e.reason(), e.code());
   }
 }
 

@@ -43,6 +43,12 @@ struct Place {
   }
 };
 
+// A path that leads from a folder to a place in it, without detours.
+bool IsBelow(const std::string& path) {
+  return !path.empty() && path != "." && path.front() != '/' && path == Normalised(path) &&
+         path != ".." && !path.starts_with("../");
+}
+
 class Discoverer {
  public:
   explicit Discoverer(const InputSpec& spec) : spec_(spec) {
@@ -61,7 +67,7 @@ class Discoverer {
       }
     }
     if (!unusable_.empty()) ThrowUnusable();
-    for (const std::string& name : spec_.listed) AddListed(PlaceOf(name));
+    for (const ListedInput& input : spec_.listed) AddListed(PlaceOf(input.name), input.output);
     RefuseToReplaceInputs();
     return std::move(result_);
   }
@@ -96,13 +102,18 @@ class Discoverer {
     }
   }
 
-  void AddListed(const Place& place) {
+  // `output`: as an earlier run called it; it is only believed if it stays below the output folder.
+  void AddListed(Place place, const std::string& output) {
+    if (root_.empty() && IsBelow(output)) place.output = output;
     if (const auto info = Stat(place.path)) {
       AddNamed(place, *info);
       return;
     }
     ++result_.missing;
-    AddDocument(place, nullptr, errno == ENOENT ? "no such file" : std::strerror(errno));
+    const bool missing = errno == ENOENT;
+    AddDocument(place, nullptr,
+                {missing ? "no such file" : std::strerror(errno),
+                 missing ? FailureCode::kNotFound : FailureCode::kUnreadable});
   }
 
   void AddNamed(const Place& place, const struct stat& info) {
@@ -167,7 +178,8 @@ class Discoverer {
       names.push_back(it->path().filename().string());
     }
     if (error) {
-      AddDocument(place, nullptr, "the folder cannot be listed: " + error.message());
+      AddDocument(place, nullptr,
+                  {"the folder cannot be listed: " + error.message(), FailureCode::kUnreadable});
       return;
     }
     std::sort(names.begin(), names.end(), NaturalLess);
@@ -195,7 +207,7 @@ class Discoverer {
     if (KindOfName(name).cls == FileClass::kOther) {
       result_.other_files.push_back(place.path);
     } else {
-      AddDocument(place, nullptr, "broken symbolic link");
+      AddDocument(place, nullptr, {"broken symbolic link", FailureCode::kNotFound});
     }
   }
 
@@ -204,15 +216,15 @@ class Discoverer {
     try {
       kind = LookAtFile(place.path);
     } catch (const Error& e) {
-      AddDocument(place, &info, e.reason());
+      AddDocument(place, &info, {e.reason(), e.code()});
       return;
     }
     switch (kind.cls) {
       case FileClass::kDocument:
-        AddDocument(place, &info, "");
+        AddDocument(place, &info, {});
         return;
       case FileClass::kKnownUnread:
-        AddDocument(place, &info, WhyNotRead(kind));
+        AddDocument(place, &info, {WhyNotRead(kind), FailureCode::kUnsupported});
         return;
       case FileClass::kOther:
         if (paths_.insert(place.absolute).second) result_.other_files.push_back(place.path);
@@ -220,7 +232,7 @@ class Discoverer {
     }
   }
 
-  void AddDocument(const Place& place, const struct stat* info, const std::string& error) {
+  void AddDocument(const Place& place, const struct stat* info, const Fault& error) {
     if (place.output.empty() || place.output.starts_with(".platen/")) {
       throw Error(ErrorKind::kUsage, {DisplayName(place.path), ""},
                   "its output would stand among platen's own files");

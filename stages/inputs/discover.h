@@ -10,11 +10,21 @@
 #include <string>
 #include <vector>
 
+#include "model/support/failure_code.h"
+
 namespace platen {
+
+// A name of a list, and where its outputs go; empty: where its name says.
+struct ListedInput {
+  std::string name;
+  std::string output = {};
+
+  bool operator==(const ListedInput&) const = default;
+};
 
 struct InputSpec {
   std::vector<std::string> arguments;  // files, folders, patterns with * ? [ ] **
-  std::vector<std::string> listed;     // names from lists (ParseNameList): never patterns
+  std::vector<ListedInput> listed;     // from lists (ParseNameList): never patterns
   std::string standard_input;          // path of a file with a document that came in there
   std::string output_dir;              // never read; need not exist yet
   std::string input_root;              // if not empty: outputs mirror paths relative to it
@@ -24,7 +34,7 @@ struct InputSpec {
 struct InputDocument {
   std::string path;    // as the user named it, or below the folder the user named
   std::string output;  // path below the output folder, without the format's extension
-  std::string error;   // not empty: it will not be opened, and why
+  Fault error;         // not empty: it will not be opened, and why
   std::string name;    // for messages, if `path` says nothing to the user
 
   const std::string& shown_name() const { return name.empty() ? path : name; }
@@ -56,7 +66,11 @@ Discovery DiscoverDocuments(const InputSpec& spec);
 // Names of a list: separated by NUL if it contains one, else by line breaks (a carriage return
 // before the break is dropped). Empty names are ignored; so are lines that begin with "#",
 // comments: a file of such a name is written "./#name". Lists with NUL have no comments.
-std::vector<std::string> ParseNameList(const std::string& bytes);
+//
+// The failures.jsonl of a run is a list too: what begins with "{" and is a JSON object with a
+// "path" is that file, whose outputs go where that run's did ("output", below the output folder);
+// of the lines of one file the first counts.
+std::vector<ListedInput> ParseNameList(const std::string& bytes);
 
 // "page2" < "page10": runs of digits compare as numbers, everything else as bytes.
 bool NaturalLess(const std::string& a, const std::string& b);

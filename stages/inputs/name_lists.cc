@@ -1,7 +1,11 @@
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 #include <string_view>
 
 #include "stages/inputs/discover.h"
+#include "stages/inputs/name_bytes.h"
 
 namespace platen {
 namespace {
@@ -16,19 +20,35 @@ std::string_view DigitRun(const std::string& s, size_t at, size_t& end) {
   return std::string_view(s).substr(at, end - at);
 }
 
+// A line of failures.jsonl; nothing: a name like any other.
+std::optional<ListedInput> RecordIn(const std::string& line) {
+  constexpr size_t kMostBytes = 64 << 10;
+  if (!line.starts_with('{') || line.size() > kMostBytes) return std::nullopt;
+  const auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return std::nullopt;
+  const auto path = NameIn(json, "path");
+  if (!path) return std::nullopt;
+  return ListedInput{*path, NameIn(json, "output").value_or("")};
+}
+
 }  // namespace
 
-std::vector<std::string> ParseNameList(const std::string& bytes) {
+std::vector<ListedInput> ParseNameList(const std::string& bytes) {
   const bool nul_separated = bytes.find('\0') != std::string::npos;
   const char separator = nul_separated ? '\0' : '\n';
-  std::vector<std::string> names;
+  std::vector<ListedInput> names;
+  std::set<std::string> failed;
   size_t start = 0;
   while (start < bytes.size()) {
     const size_t end = std::min(bytes.find(separator, start), bytes.size());
     std::string name = bytes.substr(start, end - start);
     if (!nul_separated && !name.empty() && name.back() == '\r') name.pop_back();
     const bool is_comment = !nul_separated && name.starts_with('#');
-    if (!name.empty() && !is_comment) names.push_back(std::move(name));
+    if (const auto record = RecordIn(name)) {
+      if (failed.insert(record->name).second) names.push_back(*record);
+    } else if (!name.empty() && !is_comment) {
+      names.push_back({std::move(name)});
+    }
     start = end + 1;
   }
   return names;

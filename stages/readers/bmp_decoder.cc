@@ -69,7 +69,8 @@ Header ReadHeader(const EncodedImage& file) {
   }
   const std::string unread = Unread(header_bytes, view.U16(28), view.U32(30));
   if (!unread.empty()) {
-    ThrowUnreadable(file.path, "BMP: " + unread + " is not read; convert it to PNG or TIFF");
+    ThrowUnreadable(file.path, "BMP: " + unread + " is not read; convert it to PNG or TIFF",
+                    FailureCode::kUnsupported);
   }
   Header header;
   header.pixels_at = view.U32(10);

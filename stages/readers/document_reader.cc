@@ -16,7 +16,9 @@ namespace {
 
 [[noreturn]] void FailUnread(const InputFile& file, const FileKind& kind) {
   if (file.size() == 0) ThrowUnreadable(file.path(), "the file is empty");
-  if (kind.cls != FileClass::kDocument) ThrowUnreadable(file.path(), WhyNotRead(kind));
+  if (kind.cls != FileClass::kDocument) {
+    ThrowUnreadable(file.path(), WhyNotRead(kind), FailureCode::kUnsupported);
+  }
   ThrowUnreadable(file.path(), "named " + file.path().substr(file.path().rfind('.')) +
                                    ", but its content is no image that platen knows");
 }
@@ -64,14 +66,17 @@ ImageSize SizeFromHeader(DocumentFormat format, const InputFile& file) {
 // Throws Error(kInput) if reading the file would cost more than it can be worth.
 void CheckFileSize(const InputFile& file, const ImageSize& size, const ReadLimits& limits) {
   if (file.size() > static_cast<uint64_t>(limits.max_file_bytes)) {
-    ThrowUnreadable(file.path(), "the file has " + Grouped(file.size()) + " bytes; at most " +
-                                     Grouped(limits.max_file_bytes) + " are read");
+    ThrowUnreadable(file.path(),
+                    "the file has " + Grouped(file.size()) + " bytes; at most " +
+                        Grouped(limits.max_file_bytes) + " are read",
+                    FailureCode::kTooLarge);
   }
   if (file.size() > static_cast<uint64_t>(MostBytesFor(size))) {
-    ThrowUnreadable(file.path(), "the file has " + Grouped(file.size()) +
-                                     " bytes, far more than an image of " +
-                                     std::to_string(size.width) + " x " +
-                                     std::to_string(size.height) + " pixels needs");
+    ThrowUnreadable(file.path(),
+                    "the file has " + Grouped(file.size()) + " bytes, far more than an image of " +
+                        std::to_string(size.width) + " x " + std::to_string(size.height) +
+                        " pixels needs",
+                    FailureCode::kTooLarge);
   }
 }
 

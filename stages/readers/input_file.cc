@@ -22,7 +22,11 @@ std::string SystemMessage() { return std::generic_category().message(errno); }
 InputFile::InputFile(const std::string& path)
     // O_NONBLOCK: opening a named pipe must not wait for a writer.
     : path_(path), fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-  if (fd_ < 0) ThrowUnreadable(path, "cannot open: " + SystemMessage());
+  if (fd_ < 0) {
+    const bool missing = errno == ENOENT;
+    ThrowUnreadable(path, "cannot open: " + SystemMessage(),
+                    missing ? FailureCode::kNotFound : FailureCode::kUnreadable);
+  }
   struct stat info = {};
   const bool known = fstat(fd_, &info) == 0;
   if (known && S_ISREG(info.st_mode)) {
@@ -32,7 +36,7 @@ InputFile::InputFile(const std::string& path)
   const std::string reason =
       known ? (S_ISDIR(info.st_mode) ? "is a folder" : "is not a regular file") : SystemMessage();
   close(fd_);
-  ThrowUnreadable(path, reason);
+  ThrowUnreadable(path, reason, FailureCode::kUnreadable);
 }
 
 InputFile::InputFile(InputFile&& other) noexcept
@@ -51,7 +55,8 @@ size_t InputFile::ReadAt(uint64_t offset, std::span<uint8_t> buffer) const {
     if (n < 0) {
       if (errno == EINTR) continue;
       const std::string message = SystemMessage();
-      ThrowUnreadable(path_, "cannot read at byte " + Grouped(offset + done) + ": " + message);
+      ThrowUnreadable(path_, "cannot read at byte " + Grouped(offset + done) + ": " + message,
+                      FailureCode::kUnreadable);
     }
     done += static_cast<size_t>(n);
   }

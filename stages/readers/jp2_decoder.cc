@@ -71,7 +71,8 @@ class Jp2Reader {
     constexpr size_t kBufferBytes = 1 << 16;
     opj_.reset(opj_stream_create(kBufferBytes, OPJ_TRUE));
     codec_.reset(opj_create_decompress(OPJ_CODEC_J2K));
-    if (!opj_ || !codec_) ThrowUnreadable(file_.path, "JPEG 2000: out of memory");
+    if (!opj_ || !codec_)
+      ThrowUnreadable(file_.path, "JPEG 2000: out of memory", FailureCode::kOutOfMemory);
     opj_stream_set_user_data(opj_.get(), &stream_, nullptr);
     opj_stream_set_user_data_length(opj_.get(), stream_.bytes.size());
     opj_stream_set_read_function(opj_.get(), Jp2OnRead);

@@ -37,7 +37,7 @@ auto Renamed(Work work) -> decltype(work()) {
   try {
     return work();
   } catch (const Error& e) {
-    throw Error(e.kind(), {kName, e.location().field, e.location().offset}, e.reason());
+    throw Error(e.kind(), {kName, e.location().field, e.location().offset}, e.reason(), e.code());
   }
 }
 

@@ -27,14 +27,14 @@ auto ReadNumberedPage(const std::string& path, int index, int num_pages, Read re
     } catch (const std::length_error&) {  // more than a vector can hold
     }
     throw Error(ErrorKind::kInput, {.file = path, .field = {}},
-                "there is not enough memory to read the image");
+                "there is not enough memory to read the image", FailureCode::kOutOfMemory);
   };
   try {
     return read_within_memory();
   } catch (const Error& error) {
     if (num_pages == 1) throw;
     throw Error(error.kind(), {.file = path, .field = "page " + std::to_string(index + 1)},
-                error.reason());
+                error.reason(), error.code());
   }
 }
 

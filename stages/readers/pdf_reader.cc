@@ -33,7 +33,8 @@ int PagesOf(const Poppler& poppler) {
   if (!(num_pages >= 1)) ThrowUnreadable(poppler.path(), "there are no pages in the PDF");
   if (num_pages > poppler.limits().max_pages) {
     ThrowUnreadable(poppler.path(),
-                    "has more than " + std::to_string(poppler.limits().max_pages) + " pages");
+                    "has more than " + std::to_string(poppler.limits().max_pages) + " pages",
+                    FailureCode::kTooLarge);
   }
   return static_cast<int>(num_pages);
 }
@@ -52,6 +53,12 @@ constexpr size_t kMaxWordBytes = 16 << 20;
 constexpr int kPagesOfWordsAtOnce = 16;
 constexpr size_t kAnswersOfWords = 2;
 using Words = std::vector<LayerWord>;
+
+// Whether the page asked about has none of what was asked for, because poppler cannot say. Not for
+// want of time: what is read of a page does not depend on a clock.
+bool IsNoAnswer(const Error& error, bool one_page) {
+  return error.kind() == ErrorKind::kInput && one_page && error.code() != FailureCode::kTimeout;
+}
 
 class PdfReader : public DocumentReader {
  public:
@@ -130,7 +137,7 @@ std::map<int, double> PdfReader::AskForScans(int first_page, int last_page) cons
       if (scans.contains(page)) scans[page] = ScanResolution(pictures, PointsOf(page));
     }
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kInput || first_page < last_page) throw;
+    if (!IsNoAnswer(error, first_page == last_page)) throw;
   }
   return scans;
 }
@@ -146,7 +153,7 @@ std::map<int, Words> PdfReader::AskForWords(int first_page, int last_page) const
       ThrowUnreadable(poppler_.path(), "pdftotext gave the text of other pages");
     }
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kInput || first_page < last_page) throw;
+    if (!IsNoAnswer(error, first_page == last_page)) throw;
     words = {{first_page, {}}};
   }
   return words;

@@ -62,9 +62,10 @@ void CheckPageSize(const std::string& path, int64_t width, int64_t height,
   if (width <= 0 || height <= 0) ThrowUnreadable(path, "the image is empty (" + size + ")");
   // Divides instead of multiplying: the product may not fit.
   if (width > limits.max_pixels / height || width > INT32_MAX || height > INT32_MAX) {
-    ThrowUnreadable(path, "the image is too large (" + size + "; the limit is " +
-                              std::to_string(limits.max_pixels) +
-                              " pixels, --max-pixels raises it)");
+    ThrowUnreadable(path,
+                    "the image is too large (" + size + "; the limit is " +
+                        std::to_string(limits.max_pixels) + " pixels, --max-pixels raises it)",
+                    FailureCode::kTooLarge);
   }
 }
 

@@ -124,7 +124,7 @@ class PngReader {
     state_.info = state_.png == nullptr ? nullptr : png_create_info_struct(state_.png);
     if (state_.info == nullptr) {
       png_destroy_read_struct(&state_.png, nullptr, nullptr);
-      ThrowUnreadable(path_, "PNG: out of memory");
+      ThrowUnreadable(path_, "PNG: out of memory", FailureCode::kOutOfMemory);
     }
   }
   PngReader(const PngReader&) = delete;

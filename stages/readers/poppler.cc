@@ -18,6 +18,19 @@ bool WantsPassword(const ChildResult& result) {
          result.errors.find("Incorrect password") != std::string::npos;
 }
 
+FailureCode CodeFor(const ChildResult& result) {
+  switch (result.end) {
+    case ChildResult::End::kTimedOut:
+      return FailureCode::kTimeout;
+    case ChildResult::End::kTooMuchOutput:
+      return FailureCode::kTooLarge;
+    case ChildResult::End::kSignalled:
+    case ChildResult::End::kExited:
+      break;
+  }
+  return WantsPassword(result) ? FailureCode::kEncrypted : FailureCode::kDecodeError;
+}
+
 std::string ReasonFor(const ChildResult& result, const std::string& program,
                       const std::string& what_failed, const ReadLimits& limits) {
   switch (result.end) {
@@ -107,14 +120,15 @@ ChildResult Poppler::Start(const std::vector<std::string>& program, size_t max_o
   } catch (const Error& error) {
     throw Error(ErrorKind::kEnvironment, {.file = path_, .field = {}},
                 "reading PDF needs the program " + program[0] + ", which " + error.reason() +
-                    " (install poppler-utils)");
+                    " (install poppler-utils)",
+                FailureCode::kMissingProgram);
   }
 }
 
 void Poppler::Check(const ChildResult& result, const std::string& program,
                     const std::string& what_failed) const {
   if (result.end != ChildResult::End::kExited || result.code != 0) {
-    ThrowUnreadable(path_, ReasonFor(result, program, what_failed, limits_));
+    ThrowUnreadable(path_, ReasonFor(result, program, what_failed, limits_), CodeFor(result));
   }
 }
 

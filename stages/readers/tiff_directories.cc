@@ -137,7 +137,8 @@ TiffDirectories ListTiffDirectories(const InputFile& file, int max_pages) {
       break;
     }
     if (seen.size() > static_cast<size_t>(max_pages)) {
-      ThrowUnreadable(file.path(), "has more than " + std::to_string(max_pages) + " pages");
+      ThrowUnreadable(file.path(), "has more than " + std::to_string(max_pages) + " pages",
+                      FailureCode::kTooLarge);
     }
     const Directory directory = ReadDirectory(file, layout, offset);
     if (!directory.damage.empty()) {

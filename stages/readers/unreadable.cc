@@ -9,8 +9,8 @@ std::string CutOffReason(uint64_t num_bytes, const char* format) {
   return "cut off at byte " + Grouped(num_bytes) + " (" + format + ")";
 }
 
-void ThrowUnreadable(const std::string& path, const std::string& reason) {
-  throw Error(ErrorKind::kInput, {.file = path, .field = {}}, reason);
+void ThrowUnreadable(const std::string& path, const std::string& reason, FailureCode code) {
+  throw Error(ErrorKind::kInput, {.file = path, .field = {}}, reason, code);
 }
 
 void ThrowCutOff(const std::string& path, uint64_t num_bytes, const char* format) {

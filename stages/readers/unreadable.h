@@ -5,10 +5,13 @@
 #include <cstdint>
 #include <string>
 
+#include "model/support/failure_code.h"
+
 namespace platen {
 
 // Throws Error(kInput): "path: reason".
-[[noreturn]] void ThrowUnreadable(const std::string& path, const std::string& reason);
+[[noreturn]] void ThrowUnreadable(const std::string& path, const std::string& reason,
+                                  FailureCode code = FailureCode::kDecodeError);
 
 // The same with the reason "cut off at byte 16,425 (PNG)": a file of that many bytes that should
 // have more.

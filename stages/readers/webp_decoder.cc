@@ -45,7 +45,8 @@ WebPBitstreamFeatures ReadFeatures(const std::string& path, std::span<const uint
   WebPBitstreamFeatures features;
   FailIfNotOk(WebPGetFeatures(head.data(), head.size(), &features), path, head, file_bytes);
   if (features.has_animation != 0) {
-    ThrowUnreadable(path, "WebP: animations are not read, only still images");
+    ThrowUnreadable(path, "WebP: animations are not read, only still images",
+                    FailureCode::kUnsupported);
   }
   return features;
 }

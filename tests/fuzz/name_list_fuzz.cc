@@ -5,7 +5,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text(platen::fuzz::Text({data, size}));
-  const std::vector<std::string> names = platen::ParseNameList(text);
+  std::vector<std::string> names;
+  for (const auto& input : platen::ParseNameList(text)) names.push_back(input.name);
   for (size_t i = 0; i < names.size(); ++i) {
     platen::Normalised(names[i]);
     const std::string& other = names[(i + 1) % names.size()];

@@ -19,9 +19,9 @@
 namespace platen {
 namespace {
 
+using testing::FakeFault;
 using testing::FakeRecognizer;
 using testing::FakeRun;
-using testing::Fault;
 using testing::Outputs;
 using testing::ReadFile;
 using testing::TempFolder;
@@ -179,14 +179,15 @@ TEST(GraphTest, CropsThatGiveWayComeBackAndChangeNoByte) {
 
 // A page of `crops` prepared crops, each 100 patches and 30 prompt rows in the fake; the second
 // one has the fault.
-void FillPage(PageSlot& page, FakeRecognizer& recognizer, int crops, Fault fault = Fault::kNone) {
+void FillPage(PageSlot& page, FakeRecognizer& recognizer, int crops,
+              FakeFault fault = FakeFault::kNone) {
   page.job.document = std::make_shared<OpenDocument>();
   page.crops.resize(static_cast<size_t>(crops));
   page.open_crops = page.crops.size();
   for (PageCrop& crop : page.crops) {
     Image pixels(1, 1);
     const bool second = &crop == &page.crops[1];
-    pixels.rgb = {7, 3, static_cast<uint8_t>(second ? fault : Fault::kNone)};  // three rounds
+    pixels.rgb = {7, 3, static_cast<uint8_t>(second ? fault : FakeFault::kNone)};  // three rounds
     crop.page = &page;
     crop.sequence = recognizer.Prepare(pixels, {});
     crop.sequence->crop = &crop;
@@ -307,7 +308,7 @@ TEST(GraphTest, ARegionThatFailsLeavesTheOthersOfItsPage) {
   const RunReport report = run.Go();
   EXPECT_EQ(report.totals.pages_failed, 1);
   ASSERT_EQ(report.failures.size(), 1U);
-  EXPECT_NE(report.failures[0].error.find("this crop cannot be prepared"), std::string::npos);
+  EXPECT_NE(report.failures[0].error.text.find("this crop cannot be prepared"), std::string::npos);
   EXPECT_EQ(ReadFile(folder / "out/in/a.tif.txt"), "text 0\n");
 }
 
@@ -346,7 +347,7 @@ TEST(GraphTest, WhetherABatchWasRetriedChangesNoByte) {
 }
 
 TEST(RecognitionStagesTest, ABatchIsRetriedRegionByRegionUnlessTheMachineFailed) {
-  for (const Fault fault : {Fault::kEncode, Fault::kPrefill, Fault::kMachine}) {
+  for (const FakeFault fault : {FakeFault::kEncode, FakeFault::kPrefill, FakeFault::kMachine}) {
     FakeRecognizer recognizer({});
     Telemetry telemetry;
     ProgressCounters counters;
@@ -357,12 +358,12 @@ TEST(RecognitionStagesTest, ABatchIsRetriedRegionByRegionUnlessTheMachineFailed)
     vision.Add(page);
     for (PageCrop* region : vision.OnTick()) prefill.Add(*region);
     std::vector<std::string> errors;
-    for (const PageCrop* region : prefill.OnTick()) errors.push_back(region->error);
+    for (const PageCrop* region : prefill.OnTick()) errors.push_back(region->error.text);
     const auto failed =
         errors.size() - static_cast<size_t>(std::count(errors.begin(), errors.end(), ""));
     ASSERT_EQ(errors.size(), 3U);
-    EXPECT_EQ(failed, fault == Fault::kMachine ? 3U : 1U);
-    EXPECT_EQ(counters.Snapshot().regions_retried, fault == Fault::kMachine ? 0 : 3);
+    EXPECT_EQ(failed, fault == FakeFault::kMachine ? 3U : 1U);
+    EXPECT_EQ(counters.Snapshot().regions_retried, fault == FakeFault::kMachine ? 0 : 3);
     EXPECT_EQ(page.crops[1].sequence, nullptr);
   }
 }
@@ -377,7 +378,7 @@ TEST(GraphTest, ADocumentWhoseOutputsCannotBeNamedFailsByItself) {
   EXPECT_EQ(report.totals.documents_read, 1);
   EXPECT_EQ(report.totals.documents_failed, 1);
   ASSERT_EQ(report.failures.size(), 1U);
-  EXPECT_NE(report.failures[0].error.find("File name too long"), std::string::npos);
+  EXPECT_NE(report.failures[0].error.text.find("File name too long"), std::string::npos);
   EXPECT_EQ(ReadFile(folder / "out/in/o.tif.txt"), "text 0\ntext 1\n");
 }
 
@@ -460,10 +461,10 @@ TEST(GraphTest, AllLostPartsOfAPageAreCounted) {
   EXPECT_EQ(report.totals.pages_read, 1);
   EXPECT_EQ(report.totals.pages_failed, 2);
   ASSERT_EQ(report.failures.size(), 2U);
-  EXPECT_EQ(report.failures[0].error.find("3 of 3 lines could not be read: "), 0U)
-      << report.failures[0].error;
-  EXPECT_EQ(report.failures[1].error.find("1 of 4 lines could not be read: "), 0U)
-      << report.failures[1].error;
+  EXPECT_EQ(report.failures[0].error.text.find("3 of 3 lines could not be read: "), 0U)
+      << report.failures[0].error.text;
+  EXPECT_EQ(report.failures[1].error.text.find("1 of 4 lines could not be read: "), 0U)
+      << report.failures[1].error.text;
   EXPECT_EQ(report.failures[0].of_pages, 3);
 }
 

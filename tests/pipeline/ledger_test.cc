@@ -53,10 +53,17 @@ void Settle(const std::string& path) {
       path, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
 }
 
+InputDocument DocumentAt(const std::string& path, const std::string& output) {
+  InputDocument document;
+  document.path = path;
+  document.output = output;
+  return document;
+}
+
 // The ledger of OUT with one finished document, read as a whole.
 class RecordTest : public ::testing::Test {
  protected:
-  RecordTest() : input_{folder_.Write("a.tif", "x"), "a.tif", "", ""} {
+  RecordTest() : input_(DocumentAt(folder_.Write("a.tif", "x"), "a.tif")) {
     folder_.Write("out/a.tif.txt", "12345");
     Ledger ledger = Make();
     known_ = ledger.Know(input_);
@@ -191,7 +198,7 @@ TEST_F(RecordTest, TheStampOfAFileThatHasJustChangedIsNotTrusted) {
 }
 
 TEST_F(RecordTest, AKeyIsOfContentAndRecognition) {
-  InputDocument copy{folder_.Write("b.tif", "x"), "b.tif", "", ""};
+  const InputDocument copy = DocumentAt(folder_.Write("b.tif", "x"), "b.tif");
   EXPECT_EQ(Make().Know(copy).key, known_.key);
   folder_.Write("b.tif", "y");
   EXPECT_NE(Make().Know(copy).key, known_.key);

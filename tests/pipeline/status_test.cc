@@ -61,7 +61,9 @@ TEST_F(StatusTest, OfARunThatCameToItsEnd) {
   EXPECT_EQ(status.documents_failed, 2);
   EXPECT_EQ(status.pages, 25);
   EXPECT_EQ(status.failures, 2);
-  ASSERT_EQ(status.reasons.size(), 2U);
+  ASSERT_EQ(status.reasons.size(), 1U);
+  EXPECT_EQ(status.reasons[0].code, "decode_error");
+  EXPECT_EQ(status.reasons[0].count, 2);
   EXPECT_EQ(status.runs, 2);
   EXPECT_EQ(status.runs_unended, 0);
   EXPECT_DOUBLE_EQ(status.core_s, 7);
@@ -126,22 +128,29 @@ TEST_F(StatusTest, ADocumentThatIsNoLongerAskedForDoesNotFail) {
   EXPECT_EQ(Status().documents_failed, 1) << "it may be among those that are still to come";
 }
 
-TEST_F(StatusTest, ReasonsThatDifferInNumbersAloneAreOne) {
+TEST_F(StatusTest, FailuresAreCountedByTheirCode) {
   Run({}, EndWith("some pages failed", 1, 1));
   std::string failures = "no failure\n{\"error\":3}\n";
   for (int i = 0; i < 300; ++i) {
-    failures += R"({"input":"a","page":1,"error":"has )" + std::to_string(i) + " pixels\"}\n";
+    failures += R"({"input":"a","page":1,"code":"too_large","error":"has )" + std::to_string(i) +
+                " pixels\"}\n";
   }
-  for (int i = 0; i < 150; ++i) {
-    failures += R"({"input":"a","page":1,"error":"reason )" + std::string(i + 1, 'x') + "\"}\n";
-  }
+  failures += R"({"input":"a","page":1,"code":"timeout","error":"the page took longer"})"
+              "\n";
+  failures += R"({"input":"a","page":1,"error":"of an earlier version"})"
+              "\n";
+  failures += R"({"input":"a","page":1,"code":"<b>","error":"of no version"})"
+              "\n";
   folder_.Write("out/failures.jsonl", failures);
   const FolderStatus status = Status();
-  EXPECT_EQ(status.failures, 450);
-  ASSERT_EQ(status.reasons.size(), FolderStatus::kMostReasons);
-  EXPECT_EQ(status.reasons[0].text, "has 0 pixels");
+  EXPECT_EQ(status.failures, 303);
+  ASSERT_EQ(status.reasons.size(), 3U);
+  EXPECT_EQ(status.reasons[0].code, "too_large");
+  EXPECT_EQ(status.reasons[0].example, "has 0 pixels");
   EXPECT_EQ(status.reasons[0].count, 300);
-  EXPECT_EQ(status.other_reasons, 51);
+  EXPECT_EQ(status.reasons[1].code, "unknown");
+  EXPECT_EQ(status.reasons[1].count, 2);
+  EXPECT_EQ(status.reasons[2].code, "timeout");
 }
 
 TEST_F(StatusTest, WhatIsNoRecordSaysNothing) {

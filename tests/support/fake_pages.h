@@ -2,7 +2,8 @@
 //
 //   "ppfb"   one letter per page: p = a page with regions, b = a blank page, f = cannot be decoded,
 //            l = layout fails, P/E/R = one region fails in prepare/encode/prefill, Q = all
-//            fail in prepare, S = Step throws
+//            fail in prepare, S = Step throws, O/L = a region repeats itself once/twice,
+//            H/h = a region/its second try never ends, if the recogniser hangs
 //   "!"      a document that cannot be opened
 #pragma once
 
@@ -81,15 +82,17 @@ inline std::vector<Crop> FakeCrops(const Image& page, const PageLayout& layout) 
     crops[i].image.rgb[0] = static_cast<uint8_t>(page.rgb[1] * 10 + static_cast<int>(i));
     crops[i].image.rgb[1] =
         static_cast<uint8_t>(1 + (page.rgb[1] * 7 + static_cast<int>(i) * 3) % 9);
-    Fault fault = Fault::kNone;
-    if (kind == 'Q') fault = Fault::kPrepare;
+    FakeFault fault = FakeFault::kNone;
+    if (kind == 'Q') fault = FakeFault::kPrepare;
     if (i == 1) {
-      fault = kind == 'P'   ? Fault::kPrepare
-              : kind == 'E' ? Fault::kEncode
-              : kind == 'R' ? Fault::kPrefill
-              : kind == 'S' ? Fault::kStep
-              : kind == 'O' ? Fault::kLoopOnce
-              : kind == 'L' ? Fault::kLoop
+      fault = kind == 'P'   ? FakeFault::kPrepare
+              : kind == 'E' ? FakeFault::kEncode
+              : kind == 'R' ? FakeFault::kPrefill
+              : kind == 'S' ? FakeFault::kStep
+              : kind == 'O' ? FakeFault::kLoopOnce
+              : kind == 'L' ? FakeFault::kLoop
+              : kind == 'H' ? FakeFault::kHang
+              : kind == 'h' ? FakeFault::kHangSecondTry
                             : fault;
     }
     crops[i].image.rgb[2] = static_cast<uint8_t>(fault);

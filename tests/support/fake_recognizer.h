@@ -2,9 +2,10 @@
 // failures on demand, and checks that the graph keeps the rules of pipeline/recognizer.h.
 //
 // A crop's first pixel says what it is: R = number of its text, G = decoding rounds it takes,
-// B = what goes wrong (see Fault).
+// B = what goes wrong (see FakeFault).
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -20,7 +21,7 @@
 namespace platen::testing {
 
 // kLoopOnce: the text repeats itself at the first try; kLoop: at both.
-enum class Fault : uint8_t {
+enum class FakeFault : uint8_t {
   kNone,
   kPrepare,
   kEncode,
@@ -28,7 +29,9 @@ enum class Fault : uint8_t {
   kStep,
   kMachine,
   kLoopOnce,
-  kLoop
+  kLoop,
+  kHang,          // never ends, if the recogniser hangs
+  kHangSecondTry  // repeats itself, and then never ends, likewise
 };
 
 // Sleeps up to `max_us` microseconds, differently every time, the same for the same seed and count.
@@ -68,6 +71,7 @@ class FakeRecognizer : public Recognizer {
     int preempt_every = 0;  // rounds, after which the youngest of several must give way; 0: never
     uint64_t seed = 1;
     int max_delay_us = 0;
+    bool hangs = false;
   };
 
   explicit FakeRecognizer(Options options)
@@ -76,13 +80,13 @@ class FakeRecognizer : public Recognizer {
   std::unique_ptr<CropSequence> Prepare(const Image& crop, const RequestOptions&) override {
     delays_.Sleep();
     const uint8_t* pixel = crop.Row(0);
-    if (Fault{pixel[2]} == Fault::kPrepare) {
+    if (FakeFault{pixel[2]} == FakeFault::kPrepare) {
       throw Error(ErrorKind::kInput, {}, "this crop cannot be prepared");
     }
     auto sequence = std::make_unique<FakeSequence>(*this);
     sequence->text = pixel[0];
     sequence->rounds_left = pixel[1];
-    sequence->fault = Fault{pixel[2]};
+    sequence->fault = FakeFault{pixel[2]};
     sequence->blocks = 1 + pixel[1] % options_.cache_blocks;
     sequence->patches = 100;
     sequence->prefill_rows = 30;
@@ -95,8 +99,8 @@ class FakeRecognizer : public Recognizer {
     Require(!sequences.empty(), "an empty vision batch");
     max_vision_batch = std::max(max_vision_batch, sequences.size());
     for (CropSequence* sequence : sequences) {
-      if (Cast(*sequence).fault == Fault::kEncode) throw std::runtime_error("encoder fault");
-      if (Cast(*sequence).fault == Fault::kMachine) {
+      if (Cast(*sequence).fault == FakeFault::kEncode) throw std::runtime_error("encoder fault");
+      if (Cast(*sequence).fault == FakeFault::kMachine) {
         throw Error(ErrorKind::kEnvironment, {}, "the machine broke");
       }
       Cast(*sequence).encoded = true;
@@ -124,7 +128,7 @@ class FakeRecognizer : public Recognizer {
     for (CropSequence* sequence : sequences) {
       FakeSequence& fake = Cast(*sequence);
       Require(fake.encoded && fake.reserved > 0, "prefill before encoding or reservation");
-      if (fake.fault == Fault::kPrefill) throw std::runtime_error("prefill fault");
+      if (fake.fault == FakeFault::kPrefill) throw std::runtime_error("prefill fault");
       fake.prefilled = true;
     }
   }
@@ -141,14 +145,15 @@ class FakeRecognizer : public Recognizer {
     delays_.Sleep();
     Require(!live_.empty(), "a round without sequences");
     for (const std::unique_ptr<CropSequence>& sequence : live_) {
-      if (Cast(*sequence).fault == Fault::kStep) throw std::runtime_error("the engine broke");
+      if (Cast(*sequence).fault == FakeFault::kStep) throw std::runtime_error("the engine broke");
     }
     ++stats_.steps;
     stats_.rows += static_cast<int64_t>(live_.size());
     std::vector<std::unique_ptr<CropSequence>> finished, remaining;
     for (std::unique_ptr<CropSequence>& sequence : live_) {
       FakeSequence& fake = Cast(*sequence);
-      const bool done = --fake.rounds_left <= 0;
+      const bool hangs = options_.hangs && fake.fault == FakeFault::kHang;
+      const bool done = --fake.rounds_left <= 0 && !hangs;
       if (done) fake.Release();
       (done ? finished : remaining).push_back(std::move(sequence));
     }
@@ -169,6 +174,17 @@ class FakeRecognizer : public Recognizer {
     return std::exchange(preempted_, {});
   }
 
+  std::unique_ptr<CropSequence> Cancel(CropSequence& sequence) override {
+    const OneAtATime guard(decoding_);
+    const auto found = std::find_if(live_.begin(), live_.end(),
+                                    [&](const auto& each) { return each.get() == &sequence; });
+    Require(found != live_.end(), "a sequence that is not live");
+    std::unique_ptr<CropSequence> cancelled = std::move(*found);
+    live_.erase(found);
+    Cast(*cancelled).Release();
+    return cancelled;
+  }
+
   std::vector<std::unique_ptr<CropSequence>> Abandon() override {
     const OneAtATime guard(decoding_);
     for (std::unique_ptr<CropSequence>& sequence : live_) Cast(*sequence).Release();
@@ -183,7 +199,9 @@ class FakeRecognizer : public Recognizer {
     auto again = std::make_unique<FakeSequence>(*this);
     again->text = first.text;
     again->rounds_left = 2;
-    again->fault = first.fault == Fault::kLoop ? Fault::kLoop : Fault::kNone;
+    again->fault = first.fault == FakeFault::kLoop            ? FakeFault::kLoop
+                   : first.fault == FakeFault::kHangSecondTry ? FakeFault::kHang
+                                                              : FakeFault::kNone;
     again->blocks = 1;
     again->patches = 80;
     again->prefill_rows = 25;
@@ -198,8 +216,9 @@ class FakeRecognizer : public Recognizer {
     SequenceResult recognition;
     recognition.tokens = {static_cast<const FakeSequence&>(sequence).text};
     recognition.probabilities = {0.75F};
-    const Fault fault = static_cast<const FakeSequence&>(sequence).fault;
-    if (fault == Fault::kLoopOnce || fault == Fault::kLoop) {
+    const FakeFault fault = static_cast<const FakeSequence&>(sequence).fault;
+    if (fault == FakeFault::kLoopOnce || fault == FakeFault::kLoop ||
+        fault == FakeFault::kHangSecondTry) {
       recognition.finish = FinishReason::kRepetition;
     }
     return recognition;
@@ -225,7 +244,7 @@ class FakeRecognizer : public Recognizer {
     }
     FakeRecognizer& owner;
     int text = 0, rounds_left = 0, blocks = 0, reserved = 0;
-    Fault fault = Fault::kNone;
+    FakeFault fault = FakeFault::kNone;
     bool encoded = false, prefilled = false;
   };
 

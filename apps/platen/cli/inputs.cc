@@ -16,12 +16,12 @@ namespace {
 
 constexpr size_t kMaxListBytes = size_t{1} << 30;
 
-void AddListed(std::vector<std::string> names, InputSpec& spec) {
-  for (std::string& name : names) spec.listed.push_back(std::move(name));
+void AddListed(std::vector<ListedInput> names, InputSpec& spec) {
+  for (ListedInput& name : names) spec.listed.push_back(std::move(name));
 }
 
 // A list file; its faults are the command line's.
-std::vector<std::string> ReadListFile(const std::string& path) {
+std::vector<ListedInput> ReadListFile(const std::string& path) {
   return WithErrorKind(ErrorKind::kUsage, [&] {
     const std::string bytes = ReadSmallFile(path, kMaxListBytes);
     const FileKind kind = KindOf(std::string_view(bytes).substr(0, kFileHeadBytes), "");

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "apps/platen/cli/exit_codes.h"
+#include "apps/platen/cli/log.h"
 
 namespace platen {
 namespace {
@@ -16,6 +17,7 @@ namespace {
 // Written by a signal handler, read by all threads.
 std::atomic<bool> interrupted = false;
 std::atomic<int64_t> pages_in_flight = 0;
+std::atomic<bool> as_json = false;
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int64_t>::is_always_lock_free);
 
 // A line made without anything a signal handler may not call.
@@ -36,23 +38,25 @@ class HandlerLine {
     } while (number > 0);
     Add(digits + at);
   }
-  void Write() const {
+  void Begin() { Add(as_json ? "{\"level\":\"warning\",\"message\":\"" : "\n"); }
+  void End() {
+    Add(as_json ? "\"}\n" : "\n");
     const ssize_t written = ::write(STDERR_FILENO, bytes_, size_);
     (void)written;  // the terminal may be gone: that is one of the reasons for the signal
   }
 
  private:
-  char bytes_[160];
+  char bytes_[200];
   size_t size_ = 0;
 };
 
 extern "C" void OnInterrupt(int) {
   const int code = errno;
   HandlerLine line;
-  line.Add("\n");  // the progress line, or the terminal's ^C, stands where the cursor is
+  line.Begin();  // the progress line, or the terminal's ^C, stands where the cursor is
   if (interrupted.exchange(true)) {
-    line.Add("stopped at once; the same command goes on from what is finished\n");
-    line.Write();
+    line.Add("stopped at once; the same command goes on from what is finished");
+    line.End();
     _exit(kExitInterrupted);
   }
   const int64_t pages = pages_in_flight;
@@ -62,8 +66,8 @@ extern "C" void OnInterrupt(int) {
     line.Add(pages);
     line.Add(pages == 1 ? " page in flight; " : " pages in flight; ");
   }
-  line.Add("press Ctrl-C (or send the signal) again to stop at once\n");
-  line.Write();
+  line.Add("press Ctrl-C (or send the signal) again to stop at once");
+  line.End();
   errno = code;
 }
 
@@ -78,6 +82,7 @@ void Catch(int signal) {
 }  // namespace
 
 void CatchInterrupts() {
+  as_json = LogsAsJson();
   Catch(SIGINT);
   Catch(SIGTERM);
   struct sigaction before = {};

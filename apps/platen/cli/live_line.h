@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace platen {
@@ -16,7 +17,9 @@ class LiveLine {
   LiveLine(double interval_s, bool quiet);
 
   // `text` is called, with the seconds since the beginning, if it is time.
-  void Show(const std::function<std::string(double elapsed_s)>& text);
+  // `members`: more about it, where messages are lines of JSON.
+  void Show(const std::function<std::string(double elapsed_s)>& text,
+            const std::function<nlohmann::ordered_json()>& members = nullptr);
   void Finish();  // takes the live line away
 
  private:

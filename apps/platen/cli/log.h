@@ -1,6 +1,7 @@
 // Messages for people, on standard error. Results never go here.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace platen {
@@ -9,6 +10,15 @@ enum class LogLevel { kError, kWarning, kInfo, kDebug };
 
 // "error", "warning", "info", "debug".
 void SetLogLevel(const std::string& name);
+
+// From now on each message is a line of JSON:
+// {"time":"2026-11-24T22:00:00Z","level":"info","message":
+// "..."}.
+void LogAsJson();
+bool LogsAsJson();
+
+// A line of JSON with more than a message: `members` is an object.
+void LogJson(const std::string& level, const nlohmann::ordered_json& members);
 
 // From now on messages carry date and time where standard error is no terminal: a log of a long
 // run.

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <set>
+#include <string_view>
 
 #include "model/support/error.h"
 
@@ -86,6 +87,28 @@ void CheckValue(const OptionSpec& option, const std::string& value, const std::s
       CheckChoices(option, value, where);
       break;
   }
+}
+
+int64_t ByteCount(const std::string& text, int64_t least, const std::string& where) {
+  constexpr std::string_view kUnits = "KMGT";
+  constexpr double kMost = 1LL << 50;
+  double number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  const std::string_view unit(stop, static_cast<size_t>(end - stop));
+  const size_t power = unit.empty() ? std::string_view::npos : kUnits.find(unit.front());
+  const bool known = power != std::string_view::npos &&
+                     (unit.size() == 1 || unit.substr(1) == "B" || unit.substr(1) == "iB");
+  if (error != std::errc() || !known || !(number > 0)) {
+    ThrowUsage(where, fmt::format("\"{}\" is no size; write a number and its unit, such as 512M "
+                                  "or 6G",
+                                  text));
+  }
+  const double bytes = number * std::exp2(10 * (static_cast<double>(power) + 1));
+  if (bytes < static_cast<double>(least) || bytes > kMost) {
+    ThrowUsage(where, fmt::format("{} is outside {}M to 1024T", text, least >> 20));
+  }
+  return static_cast<int64_t>(bytes);
 }
 
 double NumberOf(const std::string& value) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 namespace platen {
 namespace {
@@ -49,6 +50,20 @@ std::string ProgressText(const Progress& progress, double elapsed_s) {
                         RoughDuration((expected - handled) / rate));
   }
   return line + fmt::format(", {} failed", progress.failures);
+}
+
+void ProgressLine::Show(const Progress& progress) {
+  line_.Show([&](double elapsed_s) { return ProgressText(progress, elapsed_s); },
+             [&] {
+               return nlohmann::ordered_json{
+                   {"documents", progress.documents_total},
+                   {"documents_read", progress.documents_read},
+                   {"documents_failed", progress.documents_failed},
+                   {"documents_finished_before", progress.documents_skipped},
+                   {"pages_read", progress.pages_read},
+                   {"pages_failed", progress.pages_failed},
+                   {"failures", progress.failures}};
+             });
 }
 
 }  // namespace platen

@@ -20,9 +20,7 @@ class ProgressLine {
  public:
   ProgressLine(double interval_s, bool quiet) : line_(interval_s, quiet) {}  // as of LiveLine
 
-  void Show(const Progress& progress) {
-    line_.Show([&](double elapsed_s) { return ProgressText(progress, elapsed_s); });
-  }
+  void Show(const Progress& progress);
   void Finish() { line_.Finish(); }
 
  private:

@@ -13,6 +13,8 @@ const std::vector<CommandGroup>& CommandGroups() {
        {{"ocr", "read scans and write their text", OcrCommand, RunOcrCommand},
         {"status", "show what a folder of results holds, and whether it is done", StatusCommand,
          RunStatusCommand},
+        {"report", "write a page about what was read, what failed and what it cost", ReportCommand,
+         RunReportCommand},
         {"export", "write what was read in other formats", ExportCommand, RunExportCommand},
         {"clean", "remove stored results", CleanCommand, RunCleanCommand},
         {"run", "read requests from a file, a line each, and write the answers", RunCommand,

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "apps/platen/cli/command_line.h"
 #include "apps/platen/cli/exit_codes.h"
@@ -40,21 +39,6 @@ void WarnOf(const std::vector<NotExported>& documents) {
   }
   if (documents.size() <= kNamesShown) return;
   Log(LogLevel::kWarning, "and " + Counted(documents.size() - kNamesShown, "more document"));
-}
-
-// As the pages were read: a picture must show what the boxes are of.
-std::unique_ptr<DocumentReader> OpenAsRead(const std::string& path,
-                                           const std::vector<DocumentSetting>& settings) {
-  ReadLimits limits;
-  for (const DocumentSetting& setting : settings) {
-    if (setting.name == "dpi") limits.pdf_dpi = PdfDpiFrom(setting.value);
-    if (setting.name == "max_pixels") {
-      limits.max_pixels = std::max<int64_t>(1, std::atoll(setting.value.c_str()));
-    }
-    if (setting.name == "composite_alpha")
-      limits.composite_alpha_on_white = setting.value == "true";
-  }
-  return DocumentReader::Open(path, limits);
 }
 
 }  // namespace

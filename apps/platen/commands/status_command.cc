@@ -20,8 +20,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kReasonsShown = 10;
-
 const OptionTable& StatusOptions() {
   static const OptionTable table = {
       {.name = "json",
@@ -79,17 +77,17 @@ std::string WholeRunLine(const RunsState& runs) {
 
 std::string ReasonLines(const FolderStatus& status) {
   std::string lines;
-  size_t shown = 0;
-  int64_t others = status.other_reasons;
   for (const FailureReason& reason : status.reasons) {
-    if (shown++ < kReasonsShown) {
-      lines += fmt::format("  {:>6}  {}\n", Grouped(reason.count), DisplayName(reason.text));
-    } else {
-      others += reason.count;
-    }
+    lines += fmt::format("  {:>6}  {:<15}  e.g. {}\n", Grouped(reason.count), reason.code,
+                         DisplayName(reason.example));
   }
-  if (others > 0) lines += fmt::format("  {:>6}  other reasons\n", Grouped(others));
   return lines;
+}
+
+// Short runs in seconds: 0.001 core-hours says little.
+std::string CoreTime(double core_s) {
+  return core_s < 360 ? fmt::format("{:.1f} core-seconds", core_s)
+                      : fmt::format("{:.3f} core-hours", core_s / 3600);
 }
 
 std::string Text(const FolderStatus& status) {
@@ -101,7 +99,7 @@ std::string Text(const FolderStatus& status) {
   text += Counted(status.failures, "failure") + (status.finished() ? "" : " so far") + "\n" +
           ReasonLines(status);
   text += status.job.front().shard.is_all() ? WholeRunLine(status.job.front()) : ShardsLine(status);
-  text += fmt::format("{:.3f} core-hours in {}", status.core_s / 3600,
+  text += fmt::format("{} in {}", CoreTime(status.core_s),
                       Counted(status.runs - status.runs_unended, "run"));
   if (status.runs_unended > 0) {
     text += fmt::format("; {} going on or killed, of unknown cost",
@@ -132,7 +130,8 @@ const char* StateName(RunState state) {
 Json ToJson(const FolderStatus& status) {
   Json reasons = Json::array(), shards = Json::array();
   for (const FailureReason& reason : status.reasons) {
-    reasons.push_back({{"count", reason.count}, {"example", ToValidUtf8(reason.text)}});
+    reasons.push_back(
+        {{"code", reason.code}, {"count", reason.count}, {"example", ToValidUtf8(reason.example)}});
   }
   if (!status.job.front().shard.is_all()) {
     for (const RunsState& runs : status.job) {
@@ -150,7 +149,6 @@ Json ToJson(const FolderStatus& status) {
                {"pages_failed", status.pages_failed},
                {"failures", status.failures},
                {"reasons", reasons},
-               {"failures_of_other_reasons", status.other_reasons},
                {"core_hours", status.core_s / 3600},
                {"runs", status.runs},
                {"runs_unended", status.runs_unended},

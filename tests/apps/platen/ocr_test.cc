@@ -223,7 +223,7 @@ TEST_F(OcrTest, InterruptedItDrainsAndTheSameCommandFinishes) {
                  }});
   EXPECT_EQ(first.exit_code, 130) << first.err;
   EXPECT_TRUE(Contains(first.err, "press Ctrl-C (or send the signal) again")) << first.err;
-  EXPECT_TRUE(Contains(first.out, "interrupted; the same command does the rest")) << first.out;
+  EXPECT_TRUE(Contains(first.out, "stopped early; the same command does the rest")) << first.out;
   EXPECT_EQ(Report()["result"], "interrupted");
   const int64_t done = Report()["totals"]["pages_read"];
   EXPECT_LT(done, 12);

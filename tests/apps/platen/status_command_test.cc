@@ -33,7 +33,7 @@ TEST_F(StatusCommandTest, DoneIsZeroAndAFailureIsOne) {
   const ProgramResult done = Status();
   EXPECT_EQ(done.exit_code, 0) << done.out;
   EXPECT_TRUE(Contains(done.out, "2 documents with outputs, 0 with failed pages\n")) << done.out;
-  EXPECT_TRUE(Contains(done.out, "core-hours in 1 run\n")) << done.out;
+  EXPECT_TRUE(Contains(done.out, "core-seconds in 1 run\n")) << done.out;
   EXPECT_TRUE(Contains(done.out, "Z, done\n")) << done.out;
   folder_.Write("in/broken.png", "no image");
   EXPECT_EQ(Ocr({"in", "-o", "out"}).exit_code, 1);

@@ -38,7 +38,9 @@ class DiscoverTest : public ::testing::Test {
     return DiscoverDocuments({std::move(arguments), {}, "", output, root, {"txt", "json"}});
   }
   Discovery DiscoverListed(std::vector<std::string> names) {
-    return DiscoverDocuments({{}, std::move(names), "", "out", "", {"txt"}});
+    std::vector<ListedInput> listed;
+    for (std::string& name : names) listed.push_back({std::move(name)});
+    return DiscoverDocuments({{}, std::move(listed), "", "out", "", {"txt"}});
   }
   // The message of the Error(kUsage) that it must be.
   std::string Refusal(std::vector<std::string> arguments, const std::string& output = "out",
@@ -108,7 +110,7 @@ TEST_F(DiscoverTest, ContentDecidesWhatAFileIs) {
   EXPECT_EQ(Outputs(found),
             (std::vector<std::string>{"s/damaged.png", "s/empty.tif", "s/noext", "s/wrong.txt"}));
   EXPECT_EQ(found.other_files, (std::vector<std::string>{"s/empty", "s/notes.txt", "s/x.db"}));
-  for (const InputDocument& document : found.documents) EXPECT_EQ(document.error, "");
+  for (const InputDocument& document : found.documents) EXPECT_EQ(document.error.text, "");
   EXPECT_EQ(Discover({"s/notes.txt"}).other_files, std::vector<std::string>{"s/notes.txt"});
 }
 
@@ -117,8 +119,8 @@ TEST_F(DiscoverTest, FormatsThatAreKnownButNotReadAreFailures) {
   folder_.Write("s/b.txt", std::string("\0\0\0\fftypheic", 12));
   const Discovery found = Discover({"s"});
   ASSERT_EQ(found.documents.size(), 2U);
-  EXPECT_EQ(found.documents[0].error.find("DjVu files are not read"), 0U);
-  EXPECT_EQ(found.documents[1].error.find("HEIF files are not read"), 0U);
+  EXPECT_EQ(found.documents[0].error.text.find("DjVu files are not read"), 0U);
+  EXPECT_EQ(found.documents[1].error.text.find("HEIF files are not read"), 0U);
   EXPECT_TRUE(found.other_files.empty());
 }
 
@@ -196,7 +198,7 @@ TEST_F(DiscoverTest, LinesOfAListThatAreNotThereFailByThemselves) {
   folder_.Write("a.png", "x");
   const Discovery found = DiscoverListed({"*.png", "a.png"});
   ASSERT_EQ(found.documents.size(), 2U);
-  EXPECT_EQ(found.documents[0].error, "no such file");  // and never a pattern
+  EXPECT_EQ(found.documents[0].error.text, "no such file");  // and never a pattern
   EXPECT_EQ(found.missing, 1);
 }
 
@@ -205,7 +207,7 @@ TEST_F(DiscoverTest, DeadLinksFailIfTheirNameClaimsADocument) {
   fs::create_symlink("nowhere", folder_ / "broken.txt");
   const Discovery found = Discover({folder_.path()});
   ASSERT_EQ(found.documents.size(), 1U);
-  EXPECT_EQ(found.documents[0].error, "broken symbolic link");
+  EXPECT_EQ(found.documents[0].error.text, "broken symbolic link");
   EXPECT_EQ(found.other_files, std::vector<std::string>{folder_ / "broken.txt"});
 }
 
@@ -283,12 +285,41 @@ TEST_F(DiscoverTest, NamesAreBytes) {
 }
 
 TEST(ParseNameListTest, LineBreaksOrNulSeparateNames) {
-  using Names = std::vector<std::string>;
-  EXPECT_EQ(ParseNameList("a\nb c\r\n\n d"), (Names{"a", "b c", " d"}));
-  EXPECT_EQ(ParseNameList(std::string("a\nb\0c\0", 6)), (Names{"a\nb", "c"}));
+  using Names = std::vector<ListedInput>;
+  EXPECT_EQ(ParseNameList("a\nb c\r\n\n d"), (Names{{"a"}, {"b c"}, {" d"}}));
+  EXPECT_EQ(ParseNameList(std::string("a\nb\0c\0", 6)), (Names{{"a\nb"}, {"c"}}));
   EXPECT_EQ(ParseNameList(""), Names{});
-  EXPECT_EQ(ParseNameList("# a list\r\n#\na#b\n./#c\n # d"), (Names{"a#b", "./#c", " # d"}));
-  EXPECT_EQ(ParseNameList(std::string("#a\0b", 4)), (Names{"#a", "b"}));
+  EXPECT_EQ(ParseNameList("# a list\r\n#\na#b\n./#c\n # d"), (Names{{"a#b"}, {"./#c"}, {" # d"}}));
+  EXPECT_EQ(ParseNameList(std::string("#a\0b", 4)), (Names{{"#a"}, {"b"}}));
+}
+
+TEST_F(DiscoverTest, ARecordGoesWhereItsRunPutItIfThatIsBelowTheOutputFolder) {
+  folder_.Write("s/a.png", kPng);
+  const auto output_of = [&](const std::string& output) {
+    InputSpec spec;
+    spec.listed = {{folder_ / "s/a.png", output}};
+    spec.output_dir = folder_ / "out";
+    return DiscoverDocuments(spec).documents.at(0).output;
+  };
+  EXPECT_EQ(output_of("x/y/a.png"), "x/y/a.png");
+  for (const std::string hostile :
+       {"", ".", "..", "../a", "/a", "x/../../a", "x//a", "x/./a", "x/"}) {
+    EXPECT_EQ(output_of(hostile), "a.png") << hostile;
+  }
+  EXPECT_THROW(output_of(".platen/a"), Error);
+}
+
+TEST(ParseNameListTest, RecordsOfFailuresAreNamesToo) {
+  using Names = std::vector<ListedInput>;
+  EXPECT_EQ(ParseNameList("{\"path\":\"/a b\",\"output\":\"x/a b\",\"page\":3}\n"
+                          "{\"path\":\"/a b\",\"output\":\"y\",\"page\":4}\n"
+                          "{\"path_hex\":\"2fff\"}\nplain\n"),
+            (Names{{"/a b", "x/a b"}, {"/\xFF", ""}, {"plain"}}));
+  for (const std::string name :
+       {"{", "{}", "{\"path\":\"\"}", "{\"path\":3}", "{\"path_hex\":\"2\"}",
+        "{\"path_hex\":\"00\"}", "{\"path\":\"a\\u0000b\"}"}) {
+    EXPECT_EQ(ParseNameList(name), Names{{name}}) << "a file may have that name";
+  }
 }
 
 TEST(NaturalLessTest, IsATotalOrder) {

@@ -139,6 +139,22 @@ TEST(PdfPictures, AProgramThatFailsOrComplainsCostsItsPageAlone) {
   }
 }
 
+// What a page is read at must not depend on how fast the machine is.
+TEST(PdfPictures, AProgramThatTakesTooLongFailsThePage) {
+  const TempFolder folder;
+  const FakePrograms programs;
+  programs.Write("pdfimages", "exec sleep 1000\n");
+  ReadLimits limits = Auto();
+  limits.pdf_page_timeout_s = 0.2;
+  const auto reader = DocumentReader::Open(folder.Write("a.pdf", PdfOfPages(kPages)), limits);
+  try {
+    reader->ReadPage(0);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), FailureCode::kTimeout) << error.what();
+  }
+}
+
 TEST(PdfPictures, ACountOfSeveralPagesWithAComplaintIsNotBelieved) {
   const TempFolder folder;
   const FakePrograms programs;

@@ -42,7 +42,7 @@ void PageWalk::ForEach(const Visit& visit, const Fail& fail) const {
 
 void PageWalk::VisitDocument(const InputDocument& document, const Visit& visit,
                              const Fail& fail) const {
-  if (!document.error.empty()) throw Error(ErrorKind::kInput, {}, document.error);
+  if (!document.error.empty()) throw Error(ErrorKind::kInput, {}, document.error.text);
   const auto reader = DocumentReader::Open(document.path, limits_);
   for (const int number : SelectPages(ranges_, reader->num_pages())) {
     Guarded(

@@ -12,177 +12,60 @@
 
 #include "apps/platen/cli/command_line.h"
 #include "apps/platen/cli/exit_codes.h"
-#include "apps/platen/cli/inputs.h"
 #include "apps/platen/cli/interrupt.h"
-#include "apps/platen/cli/locate.h"
 #include "apps/platen/cli/log.h"
 #include "apps/platen/cli/metrics_file.h"
 #include "apps/platen/cli/model_options.h"
-#include "apps/platen/cli/packed_options.h"
 #include "apps/platen/cli/progress_line.h"
+#include "apps/platen/cli/prometheus_file.h"
 #include "apps/platen/cli/thread_limit.h"
+#include "apps/platen/cli/utc_time.h"
 #include "apps/platen/commands/commands.h"
-#include "apps/platen/commands/ocr/decoding_settings.h"
+#include "apps/platen/commands/ocr/dry_run.h"
+#include "apps/platen/commands/ocr/job.h"
+#include "apps/platen/commands/ocr/limit_options.h"
 #include "apps/platen/commands/ocr/ocr_options.h"
 #include "apps/platen/commands/ocr/ocr_report.h"
-#include "apps/platen/commands/ocr/ocr_target.h"
+#include "apps/platen/commands/ocr/reading_model.h"
 #include "apps/platen/commands/ocr/reading_settings.h"
 #include "apps/platen/commands/ocr/resources.h"
-#include "apps/platen/commands/ocr/result_settings.h"
 #include "apps/platen/commands/ocr/run_json.h"
-#include "apps/platen/commands/ocr/shard_option.h"
-#include "model/engine/engine.h"
-#include "model/families/model.h"
-#include "model/families/reading_config.h"
+#include "apps/platen/commands/ocr/run_outcome.h"
+#include "apps/platen/commands/ocr/stop_request.h"
 #include "model/kernels/kernels.h"
-#include "model/support/attempt.h"
 #include "model/support/clock.h"
 #include "model/support/display_text.h"
-#include "model/support/error.h"
 #include "model/support/grouped.h"
 #include "model/support/utf8.h"
-#include "pipeline/engine_recognizer.h"
-#include "pipeline/layout_choice.h"
-#include "pipeline/model_id.h"
 #include "pipeline/run.h"
-#include "stages/readers/file_kind.h"
-#include "stages/text_over_pdf.h"
+#include "pipeline/run_history.h"
 
 namespace platen {
 namespace {
 
-// What there is to do: everything that can be refused is refused here, before anything is written
-// or read and before the model is loaded.
-struct Job {
-  explicit Job(const Settings& settings) : target(settings) {}
-  OcrTarget target;
-  std::unique_ptr<SpooledInput> standard_input;
-  Discovery discovery;
-  Shard shard;
-};
-
-// The pdf of a PDF is that PDF with text, which qpdf writes.
-void RequireQpdf(const std::vector<std::string>& formats, const Discovery& discovery) {
-  if (std::find(formats.begin(), formats.end(), "pdf") == formats.end() || HasQpdf()) return;
-  for (const InputDocument& document : discovery.documents) {
-    if (!document.error.empty()) continue;
-    FileKind kind;
-    const std::string failure = Attempt([&] { kind = LookAtFile(document.path); });
-    if (!failure.empty() || kind.format != DocumentFormat::kPdf) continue;
-    throw Error(ErrorKind::kEnvironment, {"", "--format pdf"},
-                "of a PDF (" + DisplayName(document.shown_name()) +
-                    ") needs the program qpdf, which is not there; install qpdf, or leave pdf out");
-  }
+// A page that may take no longer is not rendered for longer either.
+ReadLimits TimedReadLimits(const Settings& settings) {
+  ReadLimits limits = ReadLimitsFrom(settings);
+  const double page_s = TimeLimitsFrom(settings).page_s;
+  if (page_s > 0) limits.pdf_page_timeout_s = std::min(limits.pdf_page_timeout_s, page_s);
+  return limits;
 }
 
-std::unique_ptr<Job> FindWork(const Settings& settings) {
-  RequireInputs(settings, "ocr");
-  if (!settings.Text("pages").empty()) ParsePageRanges(settings.Text("pages"));
-  RenderOptionsFrom(settings);
-  ReadLimitsFrom(settings);
-  auto job = std::make_unique<Job>(settings);
-  job->shard = ShardFrom(settings, ::getenv);
-  if (!job->shard.is_all() && job->target.is_stdout()) {
-    throw Error(ErrorKind::kUsage, {"", "--shard"}, "needs an output folder: -o DIR");
-  }
-  InputSpec spec;
-  spec.output_dir = job->target.dir();
-  spec.input_root = settings.Text("input-root");
-  spec.formats = job->target.formats();
-  job->standard_input = AddNamedInputs(settings, spec);
-  job->discovery = DiscoverDocuments(spec);
-  RequireDocuments(job->discovery);
-  RequireQpdf(job->target.formats(), job->discovery);
-  const size_t documents = job->discovery.documents.size();
-  if (!job->target.was_named() && documents > 1) {
-    throw Error(ErrorKind::kUsage, {},
-                "say where to write " + Counted(documents, "document") +
-                    ": -o DIR (or -o - to print them all)");
-  }
-  job->discovery.documents = job->shard.DocumentsOf(std::move(job->discovery.documents));
-  return job;
-}
-
-// Before the model is loaded, which may take long. Its own file says what it was trained for.
-void CheckGranularity(const Settings& settings) {
-  if (settings.Text("granularity") == "auto") return;
-  const std::string dir = LocateModel(settings.Text("model"));
-  GranularityFrom(settings, ReadReadingConfig(dir + "/platen.json", ""));
-}
-
-struct LoadedModel {
-  std::unique_ptr<Model> model;
-  std::unique_ptr<Engine> engine;
-  std::string dir;
-  std::string id;
-  double wall_s = 0;
-  double cpu_s = 0;
-};
-
-// Throws Error(kUsage) for a drafter that this model does not have.
-LoadedModel LoadModel(const Settings& settings, int64_t kv_cache_bytes) {
-  const int64_t start_ns = MonotonicNs();
-  const double start_cpu_s = ProcessCpuSeconds();
-  LoadedModel loaded;
-  loaded.dir = LocateModel(settings.Text("model"));
-  loaded.model = LoadModelFrom(settings, loaded.dir);
-  loaded.id = ModelId(*loaded.model);
-  loaded.engine = std::make_unique<Engine>(
-      *loaded.model, EngineOptionsFrom(settings, *loaded.model, kv_cache_bytes));
-  loaded.wall_s = SecondsSince(start_ns);
-  loaded.cpu_s = ProcessCpuSeconds() - start_cpu_s;
-  return loaded;
-}
-
-void WarnOfUntrainedTask(const ReadingConfig& reading, const std::string& task) {
-  const auto& tasks = reading.tasks;
-  if (tasks.empty() || std::find(tasks.begin(), tasks.end(), task) != tasks.end()) return;
-  Log(LogLevel::kWarning, "this model was not trained for --task " + task +
-                              "; expect nothing useful (a GLM-OCR snapshot reads text, tables and "
-                              "formulas)");
-}
-
-// What stands in the outputs: what was taken, not "auto".
-Recognition RecognitionOf(InputKind kind, const Settings& settings, const LoadedModel& loaded,
-                          const LayoutChoice& layout, const ReadOptions& read) {
-  const ReadingConfig& reading = loaded.model->snapshot().reading;
-  Recognition recognition;
-  recognition.settings = ResultSettingsOf(
-      OcrOptions(), settings, kind,
-      {{"model", loaded.id},
-       {"layout-model", layout.id},
-       {"granularity", GranularityName(read.granularity.value_or(reading.granularity))},
-       {"precision", PrecisionName(loaded.model->precision())},
-       {"attention", VisionAttentionName(loaded.model->attention())}});
-  recognition.fingerprint = FingerprintOf(recognition.settings);
-  return recognition;
-}
-
-ResultIdentity IdentityOf(const Settings& settings, const Job& job, const LoadedModel& loaded,
-                          const LayoutChoice& layout, const ReadOptions& read) {
-  ResultIdentity identity;
-  identity.images = RecognitionOf(InputKind::kImage, settings, loaded, layout, read);
-  identity.pdfs = RecognitionOf(InputKind::kPdf, settings, loaded, layout, read);
-  identity.formats = job.target.formats();
-  identity.rendering = RenderingOf(OcrOptions(), settings);
-  identity.names_outputs = !settings.Text("images").empty();
-  identity.verify_inputs = settings.Flag("verify-inputs");
-  return identity;
-}
-
-RunOptions MakeRunOptions(const Settings& settings, const LoadedModel& loaded,
-                          const ReadOptions& read, const Resources& resources) {
+RunOptions MakeRunOptions(const Settings& settings, const ReadingModel& model,
+                          const Resources& resources) {
   RunOptions options;
   options.version = PLATEN_VERSION;
-  options.model_id = loaded.id;
+  options.model_id = model.loaded.id;
   if (!settings.Text("pages").empty()) {
     options.source.pages = ParsePageRanges(settings.Text("pages"));
   }
   options.source.force = settings.Flag("force");
   options.render = RenderOptionsFrom(settings);
   options.images = settings.Text("images");
-  options.pipeline.reading = loaded.model->snapshot().reading;
-  options.source.read = read;
+  options.pipeline.reading = model.loaded.model->snapshot().reading;
+  options.source.read = model.read;
+  options.source.limits = TimeLimitsFrom(settings);
+  options.source.max_pages = settings.Integer("max-pages");
   options.source.read.pictures = !options.images.empty();
   options.pipeline.threads = resources.threads;
   options.pipeline.slots = resources.slots;
@@ -192,40 +75,6 @@ RunOptions MakeRunOptions(const Settings& settings, const LoadedModel& loaded,
   options.trace_path = settings.Text("trace");
   return options;
 }
-
-int ExitCodeOf(const RunReport& report, bool fail_on_doubtful) {
-  if (report.interrupted) return kExitInterrupted;
-  const bool failed = report.totals.pages_failed > 0 || report.totals.documents_failed > 0;
-  const bool doubtful = fail_on_doubtful && report.totals.pages_doubtful > 0;
-  return failed || doubtful ? kExitSomeFailed : kExitDone;
-}
-
-const char* ResultName(const RunReport& report, int exit_code) {
-  if (exit_code == kExitInterrupted) return "interrupted";
-  if (exit_code == kExitDone) return "done";
-  const bool failed = report.totals.pages_failed > 0 || report.totals.documents_failed > 0;
-  return failed ? "some pages failed" : "some pages are doubtful";
-}
-
-// A model and what is around it, from the settings to the engine behind the graph.
-struct Reader {
-  Reader(const Settings& settings, const Resources& resources)
-      : loaded(LoadModel(settings, resources.kv_cache_bytes)),
-        read(ReadOptionsFrom(settings, loaded.model->snapshot().reading)),
-        layout(ChooseLayout(settings.Text("layout-model"), loaded.dir, BoxRulesFrom(settings),
-                            loaded.model->kernels())),
-        recognizer(std::make_unique<EngineRecognizer>(*loaded.model, *loaded.engine)) {
-    if (!layout.warning.empty()) Log(LogLevel::kWarning, layout.warning);
-    read.sampling = SamplingFrom(settings);
-    read.text_layer = TextLayerFrom(settings.Text("text-layer"), read.task);
-    WarnOfUntrainedTask(loaded.model->snapshot().reading, settings.Text("task"));
-  }
-
-  LoadedModel loaded;
-  ReadOptions read;
-  LayoutChoice layout;
-  std::unique_ptr<EngineRecognizer> recognizer;
-};
 
 void AddMetrics(const InputDocument& input, const PageSlot& page, MetricsFile& metrics) {
   const PageDecoding& d = page.decoding;
@@ -241,7 +90,7 @@ void AddMetrics(const InputDocument& input, const PageSlot& page, MetricsFile& m
   metrics.Append(json.dump());
 }
 
-SinkObservers ObserversOf(OcrReport& report, OcrTarget& target,
+SinkObservers ObserversOf(OcrReport& report, OcrTarget& target, RunHistory& history,
                           std::optional<MetricsFile>& metrics) {
   SinkObservers observers;
   observers.failure = [&report](const Failure& failure) { report.OnFailure(failure); };
@@ -253,14 +102,15 @@ SinkObservers ObserversOf(OcrReport& report, OcrTarget& target,
       AddMetrics(input, page, *metrics);
     };
   }
-  observers.document = [&report, &target](const FinishedDocument& document) {
+  observers.document = [&, start_ns = MonotonicNs()](const FinishedDocument& document) {
     report.OnDocument(document);
+    history.AddDocument(document, SecondsSince(start_ns));
     if (target.is_stdout()) target.Print(document);
   };
   return observers;
 }
 
-void LogStart(const Job& job, const Reader& reader, const Resources& resources) {
+void LogStart(const Job& job, const ReadingModel& reader, const Resources& resources) {
   LogSkipped(job.discovery);
   const Model& model = *reader.loaded.model;
   Log(job.target.is_stdout() ? LogLevel::kDebug : LogLevel::kInfo,
@@ -279,43 +129,88 @@ void LogStart(const Job& job, const Reader& reader, const Resources& resources) 
                   Grouped(resources.kv_cache_bytes >> 20), Grouped(resources.memory_bytes >> 20)));
 }
 
+// Everybody who wants to know how far the run is. Thread-safe.
+class Watchers {
+ public:
+  explicit Watchers(const Settings& settings)
+      : line_(settings.Number("progress-interval"), settings.Flag("quiet")) {
+    if (!settings.Text("metrics-file").empty()) metrics_.emplace(settings.Text("metrics-file"));
+  }
+
+  void Show(const Progress& progress) {
+    SetPagesInFlight(progress.pages_in_flight());
+    line_.Show(progress);
+    timeline_.Add(SecondsSince(start_ns_), progress);
+    if (metrics_) metrics_->Show(progress);
+  }
+
+  void Finish(const RunReport& run, int exit_code) {
+    line_.Finish();
+    timeline_.Finish(run.wall_s, run.totals);
+    if (!metrics_) return;
+    metrics_->Finish(run.totals, {exit_code, run.cpu_s + run.children_cpu_s, run.peak_memory_bytes,
+                                  run.failure_counts});
+  }
+
+  const Timeline& timeline() const { return timeline_; }
+
+ private:
+  int64_t start_ns_ = MonotonicNs();
+  ProgressLine line_;
+  Timeline timeline_;
+  std::optional<PrometheusFile> metrics_;
+};
+
+void WarnOfDamage(const Ledger& ledger) {
+  if (ledger.damaged_records() == 0) return;
+  Log(LogLevel::kWarning, DisplayName(ledger.root().path()) +
+                              "/.platen/: " + Counted(ledger.damaged_records(), "damaged line") +
+                              " in ledgers, ignored");
+}
+
+void PrintSummary(const Settings& settings, const Job& job, const RunReport& run,
+                  const OcrReport& report, const std::string& reports_dir) {
+  if (!run.trace_error.empty()) Log(LogLevel::kWarning, run.trace_error);
+  report.WarnOfDoubts(run.totals.pages_doubtful, job.target, reports_dir);
+  if (settings.Flag("quiet") || job.target.is_stdout()) return;
+  const std::string summary =
+      report.Summary(run) + report.WhereResultsAre(run, job.target.dir(), reports_dir);
+  std::fputs(summary.c_str(), stdout);
+}
+
 // Reads the job's documents; the report is complete when it returns.
-int ReadDocuments(const Settings& settings, Job& job) {
+int ReadDocuments(const Settings& settings, const Words& words, Job& job) {
   const auto started = std::chrono::system_clock::now();
   const Resources resources = ResourcesFrom(settings);
   LimitThreads(resources.threads);
-  Reader reader(settings, resources);
+  const ReadingModel reader(settings, resources);
   DateMessages();
   LogStart(job, reader, resources);
 
   OcrReport report;
   std::optional<MetricsFile> metrics;
   if (!settings.Text("metrics").empty()) metrics.emplace(settings.Text("metrics"));
-  ProgressLine line(settings.Number("progress-interval"), settings.Flag("quiet"));
-  const ReadLimits limits = ReadLimitsFrom(settings);
+  Watchers watchers(settings);
+  StopRequest stop(DeadlineFrom(settings));
+  Ledger ledger(job.target.dir(), IdentityOf(settings, job, reader), job.shard);
+  WarnOfDamage(ledger);
+  RunHistory history(ledger.state(), ledger.temporary(),
+                     UtcTime(std::chrono::system_clock::to_time_t(started)), ledger.next_run());
+  const ReadLimits limits = TimedReadLimits(settings);
   const RunTools tools{
       [limits](const std::string& path) { return DocumentReader::Open(path, limits); },
       ToolsWith(*reader.layout.detector),
       *reader.recognizer,
-      Interrupted,
-      [&line](const Progress& progress) {
-        SetPagesInFlight(progress.pages_in_flight());
-        line.Show(progress);
-      },
-      ObserversOf(report, job.target, metrics)};
-  const RunOptions options = MakeRunOptions(settings, reader.loaded, reader.read, resources);
-  Ledger ledger(job.target.dir(),
-                IdentityOf(settings, job, reader.loaded, reader.layout, reader.read), job.shard);
-  if (ledger.damaged_records() > 0) {
-    Log(LogLevel::kWarning, DisplayName(job.target.dir()) +
-                                "/.platen/: " + Counted(ledger.damaged_records(), "damaged line") +
-                                " in ledgers, ignored");
-  }
+      [&stop] { return stop.Asked(); },
+      [&watchers](const Progress& progress) { watchers.Show(progress); },
+      ObserversOf(report, job.target, history, metrics)};
+  const RunOptions options = MakeRunOptions(settings, reader, resources);
   const RunReport run = Run(options, tools, ledger, std::move(job.discovery.documents));
-  line.Finish();
 
   const int exit_code = ExitCodeOf(run, settings.Text("fail-on") == "doubtful");
+  watchers.Finish(run, exit_code);
   const RunFacts facts{settings,
+                       words,
                        options,
                        run,
                        reader.loaded.dir,
@@ -325,17 +220,16 @@ int ReadDocuments(const Settings& settings, Job& job) {
                        reader.loaded.cpu_s,
                        job.discovery,
                        report.doubtful(),
+                       watchers.timeline().points(),
                        started,
+                       ledger.next_run(),
                        job.shard,
-                       ResultName(run, exit_code)};
-  WriteFileAtomically(ledger.reports(), "run.json", RunJson(facts), ledger.temporary());
+                       ResultName(run, exit_code, stop.by_deadline())};
+  const RunJsonTexts json = RunJson(facts);
+  WriteFileAtomically(ledger.reports(), "run.json", json.file, ledger.temporary());
+  history.Finish(json.line);
   ledger.RecordEnd(EndOf(facts));
-  if (!run.trace_error.empty()) Log(LogLevel::kWarning, run.trace_error);
-  report.WarnOfDoubts(run.totals.pages_doubtful, job.target, ledger.reports().path());
-  if (settings.Flag("quiet") || job.target.is_stdout()) return exit_code;
-  const std::string summary =
-      report.Summary(run) + report.WhereResultsAre(run, job.target.dir(), ledger.reports().path());
-  std::fputs(summary.c_str(), stdout);
+  PrintSummary(settings, job, run, report, ledger.reports().path());
   return exit_code;
 }
 
@@ -370,17 +264,19 @@ int RunOcrCommand(const Words& words) {
   const auto parsed = ParseCommand(OcrCommand(), words);
   if (!parsed) return kExitDone;
   const Settings& settings = *parsed;
+  if (settings.Text("log-format") == "json") LogAsJson();
   SetLogLevel(settings.Flag("verbose") ? "debug"
               : settings.Flag("quiet") && settings.IsDefault("log-level")
                   ? "warning"
                   : settings.Text("log-level"));
   try {
+    LowerPriority(settings);
     const std::unique_ptr<Job> job = FindWork(settings);
-    CheckGranularity(settings);
+    if (settings.Flag("dry-run")) return ShowPlan(settings, *job);
     CatchInterrupts();  // until here there is nothing that an interrupt could leave undone
     job->target.Prepare();
     KeepOpenCvSingleThreaded();
-    return ReadDocuments(settings, *job);
+    return ReadDocuments(settings, words, *job);
   } catch (const ReaderGone&) {  // as any filter ends
     ::signal(SIGPIPE, SIG_DFL);
     ::raise(SIGPIPE);

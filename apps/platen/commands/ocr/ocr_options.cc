@@ -3,6 +3,7 @@
 #include "apps/platen/cli/command_line.h"
 #include "apps/platen/cli/model_options.h"
 #include "apps/platen/cli/packed_options.h"
+#include "apps/platen/commands/ocr/limit_options.h"
 #include "model/engine/acceptance.h"
 #include "stages/formats/document_writer.h"
 
@@ -94,6 +95,13 @@ void AddInputAndOutput(OptionTable& table) {
                        "Read every input to see whether it has changed. Without it, a file whose "
                        "size, times and inode are those of the earlier run is taken for the "
                        "same.",
+                   .changes_results = OptionSpec::kNo});
+  table.push_back({.name = "dry-run",
+                   .type = Type::kFlag,
+                   .default_value = "false",
+                   .group = group,
+                   .help = "Say what would be read, what is finished, and how long it will take "
+                           "at the rate of the last run into the folder; read and write nothing.",
                    .changes_results = OptionSpec::kNo});
   table.push_back({.name = "shard",
                    .value_name = "K/N",
@@ -405,6 +413,22 @@ void AddReporting(OptionTable& table) {
                    .help = "The same as --log-level debug: every page and document.",
                    .short_name = 'v',
                    .changes_results = OptionSpec::kNo});
+  table.push_back({.name = "log-format",
+                   .type = Type::kChoice,
+                   .default_value = "text",
+                   .value_name = "FORMAT",
+                   .group = group,
+                   .help = "json: each message on standard error is a line of JSON with time, "
+                           "level and message, progress with its counts too.",
+                   .choices = {"text", "json"},
+                   .changes_results = OptionSpec::kNo});
+  table.push_back({.name = "metrics-file",
+                   .value_name = "FILE",
+                   .group = group,
+                   .help = "Write counts of the run as Prometheus reads them, every 15 seconds and "
+                           "at the end, for node_exporter's textfile collector: a name ending in "
+                           ".prom in its folder.",
+                   .changes_results = OptionSpec::kNo});
   table.push_back({.name = "metrics",
                    .value_name = "FILE",
                    .group = group,
@@ -429,6 +453,7 @@ const OptionTable& OcrOptions() {
     AddReading(made);
     AddModel(made);
     AddResources(made);
+    AddLimits(made);
     AddReporting(made);
     return made;
   }();

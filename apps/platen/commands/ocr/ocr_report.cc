@@ -63,13 +63,14 @@ std::string PagesLine(const RunReport& report) {
 
 void OcrReport::OnFailure(const Failure& failure) {
   Log(LogLevel::kWarning,
-      NameOfPage(failure.name, failure.page, failure.of_pages) + ": " + failure.error);
+      NameOfPage(failure.name, failure.page, failure.of_pages) + ": " + failure.error.text);
 }
 
 void OcrReport::OnPage(const InputDocument& input, const PageResult& page, int of_pages) {
   const std::string name = DisplayName(input.shown_name());
   for (const Doubt& doubt : page.doubts) {
-    if (doubtful_.size() < kDoubtsListed) doubtful_.push_back({name, page.page, of_pages, doubt});
+    if (doubtful_.size() < kDoubtsListed)
+      doubtful_.push_back({name, input.output, page.page, of_pages, doubt});
   }
   size_t lines = 0;
   Confidence all;
@@ -110,7 +111,10 @@ std::string OcrReport::Summary(const RunReport& report) const {
            " finished before (--force reads again)\n";
   }
   std::string text = DocumentsLine(report) + "\n" + PagesLine(report) + "\n";
-  if (report.interrupted) text = "interrupted; the same command does the rest\n" + text;
+  if (report.interrupted) text = "stopped early; the same command does the rest\n" + text;
+  if (report.reached_max_pages) {
+    text = "stopped at --max-pages; the same command does the rest\n" + text;
+  }
   return text;
 }
 

@@ -13,7 +13,8 @@ namespace platen {
 
 // A page that was read, but perhaps not well.
 struct DoubtfulPage {
-  std::string name;  // DisplayName of the input
+  std::string name;    // DisplayName of the input
+  std::string output;  // path of its outputs, without their endings
   int page = 0;
   int of_pages = 0;
   Doubt doubt;

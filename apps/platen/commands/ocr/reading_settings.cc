@@ -1,6 +1,7 @@
 #include "apps/platen/commands/ocr/reading_settings.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <sstream>
 
 #include "apps/platen/cli/option_values.h"
@@ -42,6 +43,20 @@ ReadLimits ReadLimitsFrom(const Settings& settings) {
   limits.pdf_dpi = PdfDpiFrom(settings.Text("dpi"));
   limits.pdf_passwords = PasswordsFrom(settings.Text("password-file"));
   return limits;
+}
+
+std::unique_ptr<DocumentReader> OpenAsRead(const std::string& path,
+                                           const std::vector<DocumentSetting>& settings) {
+  ReadLimits limits;
+  for (const DocumentSetting& setting : settings) {
+    if (setting.name == "dpi") limits.pdf_dpi = PdfDpiFrom(setting.value);
+    if (setting.name == "max_pixels") {
+      limits.max_pixels = std::max<int64_t>(1, std::atoll(setting.value.c_str()));
+    }
+    if (setting.name == "composite_alpha")
+      limits.composite_alpha_on_white = setting.value == "true";
+  }
+  return DocumentReader::Open(path, limits);
 }
 
 TextLayerUse TextLayerFrom(const std::string& value, const std::string& task) {

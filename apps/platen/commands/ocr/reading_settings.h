@@ -1,7 +1,12 @@
 // How pages are read, as the options of platen ocr say it; also of platen compare.
 #pragma once
 
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "apps/platen/cli/settings.h"
+#include "stages/formats/page_result.h"
 #include "stages/formats/render_options.h"
 #include "stages/layout/read_options.h"
 #include "stages/readers/document_reader.h"
@@ -12,6 +17,11 @@ namespace platen {
 int PdfDpiFrom(const std::string& value);
 
 ReadLimits ReadLimitsFrom(const Settings& settings);
+
+// Opens a document as it was opened when its pages were read with these settings, so that a picture
+// shows what their boxes are of. Throws as DocumentReader::Open.
+std::unique_ptr<DocumentReader> OpenAsRead(const std::string& path,
+                                           const std::vector<DocumentSetting>& settings);
 
 // auto is to ignore where `task` asks for more than text.
 TextLayerUse TextLayerFrom(const std::string& value, const std::string& task);

@@ -89,6 +89,7 @@ Json Doubtful(const std::vector<DoubtfulPage>& pages) {
   Json json = Json::array();
   for (const DoubtfulPage& page : pages) {
     json.push_back({{"input", page.name},
+                    {"output", ToValidUtf8(page.output)},
                     {"page", page.page},
                     {"code", DoubtCode(page.doubt.kind)},
                     {"text", page.doubt.text}});
@@ -190,11 +191,36 @@ Json Decoding(const EngineStats& stats) {
           {"drafts_without_a_block", stats.short_of_blocks}};
 }
 
+Json FailureReasons(const RunReport& report) {
+  Json reasons = Json::object();
+  for (const auto& [code, count] : report.failure_counts) reasons[FailureCodeName(code)] = count;
+  return reasons;
+}
+
+Json TimelineOf(const RunFacts& facts) {
+  Json points = Json::array();
+  for (const TimelinePoint& point : facts.timeline) {
+    points.push_back({{"at_s", Rounded(point.at_s)},
+                      {"pages_read", point.pages_read},
+                      {"pages_failed", point.pages_failed},
+                      {"tokens", point.tokens}});
+  }
+  return points;
+}
+
+Json CommandLine(const RunFacts& facts) {
+  Json words = {"platen", "ocr"};
+  for (const std::string& word : facts.words) words.push_back(ToValidUtf8(word));
+  return words;
+}
+
 Json Failures(const RunReport& report) {
   Json failures = Json::array();
   for (const Failure& failure : report.failures) {
-    failures.push_back(
-        {{"input", failure.name}, {"page", failure.page}, {"error", ToValidUtf8(failure.error)}});
+    failures.push_back({{"input", failure.name},
+                        {"page", failure.page},
+                        {"code", FailureCodeName(failure.error.code)},
+                        {"error", ToValidUtf8(failure.error.text)}});
   }
   return failures;
 }
@@ -214,12 +240,14 @@ RunEnd EndOf(const RunFacts& facts) {
   end.documents = r.totals.documents_total;
   end.failures = r.totals.failures;
   end.core_s = Rounded(facts.load_cpu_s + r.cpu_s + r.children_cpu_s);
-  end.interrupted = r.interrupted;
+  end.interrupted = r.interrupted || r.reached_max_pages;
   return end;
 }
 
-std::string RunJson(const RunFacts& facts) {
+RunJsonTexts RunJson(const RunFacts& facts) {
   Json json = {{"platen", facts.options.version},
+               {"run", facts.run},
+               {"command", CommandLine(facts)},
                {"result", facts.exit},
                {"started_at", UtcTime(SecondsSince1970(facts.started))},
                {"ended_at", UtcTime(SecondsSince1970(std::chrono::system_clock::now()))},
@@ -237,11 +265,14 @@ std::string RunJson(const RunFacts& facts) {
                {"not_read", NotRead(facts.discovery)},
                {"doubtful", Doubtful(facts.doubtful)},
                {"failures", Failures(facts.report)},
+               {"failure_reasons", FailureReasons(facts.report)},
+               {"timeline", TimelineOf(facts)},
                {"failures_not_listed", facts.report.failures_not_listed}};
   if (!facts.shard.is_all()) {
     json["shard"] = {{"index", facts.shard.index}, {"of", facts.shard.count}};
   }
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return {json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n",
+          json.dump(-1, ' ', false, Json::error_handler_t::replace)};
 }
 
 }  // namespace platen

@@ -9,12 +9,14 @@
 #include "apps/platen/cli/settings.h"
 #include "apps/platen/commands/ocr/ocr_report.h"
 #include "pipeline/run.h"
+#include "pipeline/timeline.h"
 #include "stages/inputs/discover.h"
 
 namespace platen {
 
 struct RunFacts {
   const Settings& settings;
+  const std::vector<std::string>& words;  // of the command line, after "ocr"
   const RunOptions& options;
   const RunReport& report;
   std::string model_dir;
@@ -24,12 +26,19 @@ struct RunFacts {
   double load_cpu_s = 0;
   const Discovery& discovery;  // what was not read, and why
   const std::vector<DoubtfulPage>& doubtful;
+  const std::vector<TimelinePoint>& timeline;
   std::chrono::system_clock::time_point started;
+  int64_t run = 0;  // its number in the folder
   Shard shard;
   std::string exit;  // "done", "some pages failed", "interrupted", ...
 };
 
-std::string RunJson(const RunFacts& facts);
+// For people, and on one line.
+struct RunJsonTexts {
+  std::string file;
+  std::string line;
+};
+RunJsonTexts RunJson(const RunFacts& facts);
 
 // The same in short, for the ledger.
 RunEnd EndOf(const RunFacts& facts);

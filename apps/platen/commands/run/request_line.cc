@@ -40,7 +40,7 @@ Image ReadImage(const std::string& path, int page, const RequestDefaults& defaul
   try {
     return ReadPage(path, page, defaults);
   } catch (const Error& e) {
-    throw Error(e.kind(), {path, e.location().field, e.location().offset}, e.reason());
+    throw Error(e.kind(), {path, e.location().field, e.location().offset}, e.reason(), e.code());
   }
 }
 

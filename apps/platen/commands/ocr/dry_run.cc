@@ -1,0 +1,161 @@
+#include "apps/platen/commands/ocr/dry_run.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "apps/platen/cli/exit_codes.h"
+#include "apps/platen/cli/progress_line.h"
+#include "apps/platen/commands/ocr/reading_model.h"
+#include "apps/platen/commands/ocr/reading_settings.h"
+#include "apps/platen/commands/ocr/resources.h"
+#include "model/support/attempt.h"
+#include "model/support/display_text.h"
+#include "model/support/grouped.h"
+#include "pipeline/run_history.h"
+#include "stages/readers/document_reader.h"
+
+namespace platen {
+namespace {
+
+constexpr size_t kMostOpened = 200;  // documents whose pages are counted
+constexpr size_t kFailuresShown = 10;
+
+struct Plan {
+  int64_t finished = 0;
+  std::vector<const InputDocument*> to_read;
+  std::vector<std::string> will_fail;  // names and reasons
+  double pages = 0;
+  bool estimated = false;
+};
+
+bool IsFolder(const std::string& path) {
+  struct stat facts = {};
+  return !path.empty() && ::stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
+// What earlier runs have left, if any has run there.
+std::optional<Folder> StateOf(const std::string& output_dir) {
+  if (!IsFolder(output_dir)) return std::nullopt;
+  const Folder root = Folder::Open(output_dir, Folder::Missing::kFail);
+  if (!root.Look(".platen")) return std::nullopt;
+  return root.Below(".platen", Folder::Missing::kFail);
+}
+
+// Documents that are finished are left out.
+void ChooseDocuments(const Settings& settings, const Job& job, const std::optional<Folder>& state,
+                     Plan& plan) {
+  std::optional<KnownDocuments> known;
+  if (state && !settings.Flag("force")) {
+    const ReadingModel model(settings, ResourcesFrom(settings));
+    known.emplace(Folder::Open(job.target.dir(), Folder::Missing::kFail),
+                  IdentityOf(settings, job, model), job.shard);
+    LoadLedgers(*state, *known);
+  }
+  std::vector<PageRange> pages;
+  if (!settings.Text("pages").empty()) pages = ParsePageRanges(settings.Text("pages"));
+  for (const InputDocument& document : job.discovery.documents) {
+    Fault why = document.error;
+    bool finished = false;
+    if (why.empty() && known) {
+      why = AttemptWith(FailureCode::kInternal, [&] {
+        finished = known->IsFinished(known->Know(document), document, pages);
+      });
+    }
+    if (!why.empty()) {
+      plan.will_fail.push_back(DisplayName(document.shown_name()) + ": " + why.text);
+    } else if (finished) {
+      ++plan.finished;
+    } else {
+      plan.to_read.push_back(&document);
+    }
+  }
+}
+
+// Of all documents, or of some that are spread evenly over them.
+void CountPages(const Settings& settings, Plan& plan) {
+  const ReadLimits limits = ReadLimitsFrom(settings);
+  std::vector<PageRange> chosen;
+  if (!settings.Text("pages").empty()) chosen = ParsePageRanges(settings.Text("pages"));
+  const size_t count = plan.to_read.size();
+  const size_t opened = std::min(count, kMostOpened);
+  int64_t pages = 0;
+  for (size_t i = 0; i < opened; ++i) {
+    const InputDocument& document = *plan.to_read[i * count / opened];
+    const std::string failure = Attempt([&] {
+      const auto reader = DocumentReader::Open(document.path, limits);
+      pages += std::ssize(SelectPages(chosen, reader->num_pages()));
+    });
+    if (!failure.empty() && opened == count) {
+      plan.will_fail.push_back(DisplayName(document.shown_name()) + ": " + failure);
+    }
+  }
+  plan.estimated = opened < count;
+  if (opened > 0) {
+    plan.pages =
+        static_cast<double>(pages) * static_cast<double>(count) / static_cast<double>(opened);
+  }
+}
+
+// Pages per second of the last run that read any, with its time; 0: there is none.
+double LastRate(const std::optional<Folder>& state, std::string& when) {
+  constexpr size_t kRunsLookedAt = 50;
+  if (!state) return 0;
+  for (const PastRun& run : PastRuns(*state, kRunsLookedAt)) {
+    const auto json = nlohmann::json::parse(run.json, nullptr, /*allow_exceptions=*/false);
+    const auto number = [&](const char* path) {
+      const auto pointer = nlohmann::json::json_pointer(path);
+      const bool there = json.contains(pointer) && json.at(pointer).is_number();
+      return there ? json.at(pointer).get<double>() : 0.0;
+    };
+    const double pages = number("/totals/pages_read"), seconds = number("/time/wall_s");
+    if (!(pages > 0 && seconds > 0)) continue;
+    when = json.value("started_at", "");
+    return pages / seconds;
+  }
+  return 0;
+}
+
+void Print(const Plan& plan, const Job& job, const std::optional<Folder>& state) {
+  fmt::print("would read {}, {}{}; {} finished before\n", Counted(plan.to_read.size(), "document"),
+             plan.estimated ? "about " : "", Counted(static_cast<int64_t>(plan.pages), "page"),
+             Grouped(plan.finished));
+  if (!job.shard.is_all()) fmt::print("of shard {}\n", job.shard.Text());
+  if (!plan.will_fail.empty()) {
+    fmt::print("{} will fail:\n", Counted(plan.will_fail.size(), "document"));
+    for (size_t i = 0; i < std::min(plan.will_fail.size(), kFailuresShown); ++i) {
+      fmt::print("  {}\n", plan.will_fail[i]);
+    }
+    if (plan.will_fail.size() > kFailuresShown) {
+      fmt::print("  and {} more\n", Grouped(plan.will_fail.size() - kFailuresShown));
+    }
+  }
+  std::string when;
+  if (const double rate = LastRate(state, when); rate > 0 && plan.pages > 0) {
+    fmt::print("at the rate of the run of {} ({:.{}f} pages/s): {}\n", DisplayName(when), rate,
+               rate < 1 ? 2 : 1, RoughDuration(plan.pages / rate));
+  } else if (plan.pages > 0) {
+    fmt::print(
+        "no run into this folder has read a page yet that could tell how long it takes; "
+        "platen doctor estimates it\n");
+  }
+  fmt::print("nothing was read or written\n");
+}
+
+}  // namespace
+
+int ShowPlan(const Settings& settings, const Job& job) {
+  Plan plan;
+  const std::optional<Folder> state = StateOf(job.target.dir());
+  ChooseDocuments(settings, job, state, plan);
+  CountPages(settings, plan);
+  Print(plan, job, state);
+  return kExitDone;
+}
+
+}  // namespace platen

@@ -1,0 +1,30 @@
+// Options of platen ocr that bound a run: its time, its pages, its share of the machine.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "apps/platen/cli/option_table.h"
+#include "apps/platen/cli/settings.h"
+#include "pipeline/page_limits.h"
+
+namespace platen {
+
+void AddLimits(OptionTable& table);
+
+// Throws Error(kUsage) for a value that cannot be understood.
+void CheckLimits(const Settings& settings);
+
+TimeLimits TimeLimitsFrom(const Settings& settings);
+
+// When no further page is begun, at the latest; nothing: never.
+std::optional<std::chrono::system_clock::time_point> DeadlineFrom(const Settings& settings);
+
+// Of --memory-limit; 0: what the machine and the container have.
+int64_t MemoryLimitFrom(const Settings& settings);
+
+// Lowers the priority of this process, and of what it starts from now on.
+void LowerPriority(const Settings& settings);
+
+}  // namespace platen
