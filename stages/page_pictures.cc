@@ -27,20 +27,21 @@ Image UprightPage(const DocumentReader& reader, const PageResult& result) {
   return RotatePage(read.image, result.rotation);
 }
 
-Image Shown(Image page) {
+Image Shown(Image page, int longest_side) {
   const int longest = std::max(page.width, page.height);
-  if (longest <= kLongestSide) return page;
+  if (longest <= longest_side) return page;
   const auto side = [&](int length) {
-    const int64_t scaled = (int64_t{length} * kLongestSide + longest / 2) / longest;
+    const int64_t scaled = (int64_t{length} * longest_side + longest / 2) / longest;
     return static_cast<int>(std::max<int64_t>(scaled, 1));
   };
   return ResizeBicubic(page, side(page.width), side(page.height));
 }
 
-std::optional<EncodedImage> UprightPicture(const DocumentReader& reader, const PageResult& result) {
+std::optional<EncodedImage> UprightPicture(const DocumentReader& reader, const PageResult& result,
+                                           int longest_side) {
   Image page = UprightPage(reader, result);
   if (page.width != result.width || page.height != result.height) return std::nullopt;
-  return EncodedImage{"image/jpeg", ToJpeg(Shown(std::move(page)), kQuality)};
+  return EncodedImage{"image/jpeg", ToJpeg(Shown(std::move(page), longest_side), kQuality)};
 }
 
 // Whether an EXIF block in the file says that the image must be turned. `mark` stands before it.
@@ -113,10 +114,10 @@ PageImages::Get Guarded(const DocumentReader& reader, const Get& get) {
 
 }  // namespace
 
-PageImages PicturesOf(const DocumentReader* reader, const std::string& path) {
+PageImages PicturesOf(const DocumentReader* reader, const std::string& path, int longest_side) {
   if (reader == nullptr) return {};
-  const auto upright = [reader](const PageResult& result) {
-    return UprightPicture(*reader, result);
+  const auto upright = [reader, longest_side](const PageResult& result) {
+    return UprightPicture(*reader, result, longest_side);
   };
   const auto in_file = [reader, path](const PageResult& result) {
     return PictureInFile(*reader, path, result);

@@ -9,12 +9,13 @@ namespace platen {
 inline constexpr int kLongestSide = 1600;
 
 // Reads the pages again from `reader`, which outlives the result; null: there are no pictures. The
-// upright page that a result describes is scaled down to kLongestSide, as JPEG. The page in its
+// upright page that a result describes is scaled down to `longest_side`, as JPEG. The page in its
 // file is that file, `path`, if it is a JPEG or PNG that a PDF can take as it is and has no
 // orientation to be turned by; else its pixels, as fax code if they are black and white, else as
 // PNG. A PDF takes the text itself (TextOverPdf). A page that cannot be read any more, or has
 // another size than it had, has no picture. Takes the memory of one page in full size while it is
 // called.
-PageImages PicturesOf(const DocumentReader* reader, const std::string& path);
+PageImages PicturesOf(const DocumentReader* reader, const std::string& path,
+                      int longest_side = kLongestSide);
 
 }  // namespace platen

@@ -26,6 +26,7 @@ const CommandSpec& OcrCommand();
 const CommandSpec& PackCommand();
 const CommandSpec& RunCommand();
 const CommandSpec& StatusCommand();
+const CommandSpec& ReportCommand();
 
 int RunBenchCommand(const Words& words);
 int RunCleanCommand(const Words& words);
@@ -42,6 +43,7 @@ int RunOcrCommand(const Words& words);
 int RunPackCommand(const Words& words);
 int RunRunCommand(const Words& words);
 int RunStatusCommand(const Words& words);
+int RunReportCommand(const Words& words);
 
 struct Command {
   std::string name;

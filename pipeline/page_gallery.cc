@@ -1,0 +1,46 @@
+#include "pipeline/page_gallery.h"
+
+#include "model/support/error.h"
+#include "pipeline/document_content.h"
+#include "stages/page_pictures.h"
+
+namespace platen {
+namespace {
+
+// Not of another document that has its name now, and not of what is there no more.
+std::unique_ptr<DocumentReader> OpenUnchanged(const KnownDocuments& known,
+                                              const DocumentRecord& record,
+                                              const std::vector<DocumentSetting>& settings,
+                                              const OpenAsItWasRead& open) {
+  try {
+    InputDocument input;
+    input.path = record.source;
+    input.output = record.output;
+    if (known.Know(input).content.sha256 != record.input.content.sha256) return nullptr;
+    return open(record.source, settings);
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+std::optional<GalleryPage> ShowPage(const KnownDocuments& known, const ResultStore& results,
+                                    const std::string& output, int page, int longest_side,
+                                    const OpenAsItWasRead& open) {
+  const DocumentRecord* record = known.Find(output);
+  if (record == nullptr || record->input.key.empty()) return std::nullopt;
+  const std::unique_ptr<PageFile> stored = results.Open(record->input.key);
+  if (!stored->Has(page)) return std::nullopt;
+  PageResult result = stored->Read(page);
+  const auto reader = OpenUnchanged(known, *record, stored->head()->settings, open);
+  GalleryPage shown;
+  const PageImages images = PicturesOf(reader.get(), record->source, longest_side);
+  if (images.upright) shown.image = images.upright(result);
+  result.rotation = 0;  // as the picture is
+  result.in_file = {};
+  shown.page = PlaceOnImage(result);
+  return shown;
+}
+
+}  // namespace platen
