@@ -118,13 +118,13 @@ def failures(mean: float, random: numpy.random.Generator) -> Draw:
     return (lambda: math.inf) if math.isinf(mean) else (lambda: random.exponential(mean))
 
 
-def one(settings: argparse.Namespace, mtbf: float, per_worker: int, repeat: int) -> Outcome:
+def one(settings: argparse.Namespace, start_per_document: float, mtbf: float, per_worker: int, repeat: int) -> Outcome:
     """Each repetition has an archive of its own, the same for all numbers of shards and all rates of failures."""
     archive = numpy.random.default_rng([settings.seed, repeat])
     sizes = document_sizes(settings.pages, settings.documents, settings.tail, settings.largest, archive)
     chance = numpy.random.default_rng([settings.seed, repeat, per_worker])
     shards = shard_sizes(sizes, settings.workers * per_worker, chance) * settings.seconds_per_page
-    cluster = Cluster(settings.workers, settings.start + settings.start_per_document * settings.documents, settings.requeue,
+    cluster = Cluster(settings.workers, settings.start + start_per_document * settings.documents, settings.requeue,
                       settings.lost, settings.last_run_per_document * settings.documents)
     return simulate(shards.tolist(), cluster, failures(mtbf, chance))
 
@@ -139,9 +139,17 @@ def summary(outcomes: Sequence[Outcome]) -> dict:
 
 
 def run(settings: argparse.Namespace) -> list[dict]:
-    return [{"mtbf": name, "shards_per_worker": per_worker,
-             **summary([one(settings, mtbf, per_worker, repeat) for repeat in range(settings.repeats)])}
-            for name, mtbf in settings.mtbf for per_worker in settings.shards_per_worker]
+    return [{"start_per_document_s": start, "mtbf": name, "shards_per_worker": per_worker,
+             **summary([one(settings, start, mtbf, per_worker, repeat) for repeat in range(settings.repeats)])}
+            for start, name, mtbf in scenarios(settings) for per_worker in settings.shards_per_worker]
+
+
+def scenarios(settings: argparse.Namespace) -> list[tuple[float, str, float]]:
+    return [(start, name, mtbf) for start in settings.start_per_document for name, mtbf in settings.mtbf]
+
+
+def rows_of(rows: list[dict], start: float, mtbf: str) -> list[dict]:
+    return [row for row in rows if row["start_per_document_s"] == start and row["mtbf"] == mtbf]
 
 
 def least(settings: argparse.Namespace) -> float:
@@ -150,18 +158,20 @@ def least(settings: argparse.Namespace) -> float:
 
 
 def table(settings: argparse.Namespace, rows: list[dict]) -> str:
-    lines = ["mtbf    shards/worker  makespan h: median (min to max)  efficiency  starts  lost  waiting  failures"]
+    lines = ["start/document  mtbf    shards/worker  makespan h: median (min to max)  "
+             "efficiency  starts  lost  waiting  failures"]
     for row in rows:
         hours = {name: seconds / 3600 for name, seconds in row["makespan_s"].items()}
         shares = row["shares"]
-        lines.append(f"{row['mtbf']:<7} {row['shards_per_worker']:>13}  {hours['median']:>10.3f} "
-                     f"({hours['min']:.3f} to {hours['max']:.3f})".ljust(55)
+        lines.append(f"{row['start_per_document_s']:<15g} {row['mtbf']:<7} {row['shards_per_worker']:>13}  "
+                     f"{hours['median']:>10.3f} ({hours['min']:.3f} to {hours['max']:.3f})".ljust(71)
                      + f"{row['efficiency']:>9.1%}  {shares['starts']:>6.1%} {shares['lost']:>5.1%} "
                      f"{shares['waiting']:>8.1%}  {row['failures']:>8.1f}")
     return "\n".join([*lines, f"least possible: {least(settings) / 3600:.3f} h"])
 
 
 def plot(settings: argparse.Namespace, rows: list[dict], file: Path) -> None:
+    """At most four lines: combinations of --start-per-document and --mtbf; the shares are those of the last."""
     import matplotlib
     matplotlib.use("agg")
     import matplotlib.pyplot as plt
@@ -172,18 +182,23 @@ def plot(settings: argparse.Namespace, rows: list[dict], file: Path) -> None:
     figure.savefig(file, dpi=130, metadata={"Software": None} if file.suffix == ".png" else {"Date": None, "Creator": None})
 
 
-def said(mtbf: str) -> str:
-    return "no failures" if mtbf == "none" else f"a worker fails every {mtbf}"
+def said(settings: argparse.Namespace, start: float, mtbf: str) -> str:
+    """What tells a line from the others."""
+    failures = "no failures" if mtbf == "none" else f"a worker fails every {mtbf}"
+    starts = f"{start * 1e3:g} ms of start a document"
+    if len(settings.mtbf) == 1:
+        return starts
+    return failures if len(settings.start_per_document) == 1 else f"{starts}, {failures}"
 
 
 def draw_makespans(axes, settings: argparse.Namespace, rows: list[dict]) -> None:
     ideal = least(settings) / 3600
-    for colour, (name, _) in zip(COLOURS, settings.mtbf):
-        own = [row for row in rows if row["mtbf"] == name]
+    for colour, (start, mtbf, _) in zip(COLOURS, scenarios(settings)):
+        own = rows_of(rows, start, mtbf)
         x = [row["shards_per_worker"] for row in own]
         hours = {key: [row["makespan_s"][key] / 3600 for row in own] for key in ("median", "min", "max")}
         axes.fill_between(x, hours["min"], hours["max"], color=colour, alpha=0.15, linewidth=0)
-        axes.plot(x, hours["median"], color=colour, marker="o", markersize=3.5, label=said(name))
+        axes.plot(x, hours["median"], color=colour, marker="o", markersize=3.5, label=said(settings, start, mtbf))
     axes.axhline(ideal, color="#555555", linewidth=0.8, linestyle="--", label=f"least possible: {ideal:.2f} h")
     axes.set_xscale("log", base=2)
     axes.set_xticks(settings.shards_per_worker, [str(number) for number in settings.shards_per_worker])
@@ -197,11 +212,11 @@ def draw_makespans(axes, settings: argparse.Namespace, rows: list[dict]) -> None
 
 
 def draw_shares(axes, settings: argparse.Namespace, rows: list[dict]) -> None:
-    name = settings.mtbf[-1][0]
-    own = [row for row in rows if row["mtbf"] == name]
+    start, mtbf, _ = scenarios(settings)[-1]
+    own = rows_of(rows, start, mtbf)
     bottom = numpy.zeros(len(own))
     parts = {"reading": ("reading", "#9ecae1"), "starts": ("starts of shards", "#3a7d44"),
-             "lost": ("pages lost with a worker", "#7b3294"), "waiting": ("waiting", "#d9d9d9")}
+             "lost": ("lost with a worker", "#7b3294"), "waiting": ("waiting", "#d9d9d9")}
     for part, (label, colour) in parts.items():
         heights = numpy.array([row["shares"][part] * 100 for row in own])
         axes.bar(range(len(own)), heights, bottom=bottom, color=colour, label=label, width=0.75)
@@ -210,8 +225,8 @@ def draw_shares(axes, settings: argparse.Namespace, rows: list[dict]) -> None:
     axes.set_ylim(0, 100)
     axes.set_xlabel("shards per worker")
     axes.set_ylabel("% of the time of all workers")
-    axes.set_title(f"what the time goes to ({said(name)})", fontsize=9)
-    axes.legend(fontsize=8, loc="lower right", framealpha=0.9)
+    axes.set_title(f"what the time goes to: {said(settings, start, mtbf)}", fontsize=9)
+    axes.legend(fontsize=8, frameon=False, ncols=4, loc="upper center", bbox_to_anchor=(0.48, -0.14), columnspacing=1.2)
 
 
 def number(least_value: float, above: bool = False, whole: bool = False) -> Callable[[str], float]:
@@ -227,6 +242,10 @@ def number(least_value: float, above: bool = False, whole: bool = False) -> Call
             raise argparse.ArgumentTypeError(f"{text}: a whole number")
         return int(value) if whole else value
     return read
+
+
+def seconds(text: str) -> list[float]:
+    return [number(0)(part) for part in text.split(",")]
 
 
 def numbers(text: str) -> list[int]:
@@ -260,8 +279,9 @@ def options() -> argparse.ArgumentParser:
     add("--seconds-per-page", type=number(0, above=True), required=True, metavar="S",
         help="of one worker with all its cores: core-seconds a page over its cores")
     add("--start", type=number(0), required=True, metavar="S", help="of each try: the model, and the scheduler's own")
-    add("--start-per-document", type=number(0), required=True, metavar="S",
-        help="of each try, for each document of the archive: every shard lists all inputs and reads all ledgers")
+    add("--start-per-document", type=seconds, required=True, metavar="LIST",
+        help="of each try, for each document of the archive, in seconds: every shard lists all inputs and reads all ledgers; "
+        "several are simulated in turn")
     add("--last-run-per-document", type=number(0), required=True, metavar="S", help="of the run over everything at the end")
     add("--tail", type=number(1, above=True), required=True, metavar="A",
         help="of the sizes of documents: above 1; 1.2 a few that are enormous, 3 nearly even")
@@ -279,7 +299,10 @@ def options() -> argparse.ArgumentParser:
 
 
 def main() -> int:
-    settings = options().parse_args()
+    parser = options()
+    settings = parser.parse_args()
+    if settings.plot and len(scenarios(settings)) > len(COLOURS):
+        parser.error(f"--plot draws {len(COLOURS)} combinations of --start-per-document and --mtbf at most")
     if settings.seed is None:
         settings.seed = secrets.randbelow(2**32)
     told = {name: value for name, value in vars(settings).items() if name not in ("plot", "json")}

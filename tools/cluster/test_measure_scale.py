@@ -1,6 +1,7 @@
 """The measurements: the files that are made, counting, and a small archive through platen (skipped where it is not built)."""
 import argparse
 import json
+import sys
 import tempfile
 import unittest
 import zlib
@@ -35,6 +36,19 @@ class Counting(unittest.TestCase):
         for text in ("many", "10,0"):
             with self.assertRaises(argparse.ArgumentTypeError):
                 measure_scale.counts(text)
+
+
+class Running(unittest.TestCase):
+    def test_time_and_memory_are_those_of_the_child(self):
+        code = "import time; space = bytearray(200 << 20); end = time.process_time() + 0.3\nwhile time.process_time() < end: pass"
+        used = measure_scale.run([sys.executable, "-c", code])
+        self.assertGreaterEqual(used["wall_s"], 0.3)
+        self.assertAlmostEqual(used["user_s"] + used["system_s"], 0.4, delta=0.3)
+        self.assertGreater(used["memory_mib"], 200)
+
+    def test_a_failure_ends_the_measurement(self):
+        with self.assertRaisesRegex(SystemExit, "exit code 7"):
+            measure_scale.run([sys.executable, "-c", "raise SystemExit(7)"])
 
 
 class Archive(unittest.TestCase):

@@ -85,7 +85,17 @@ class ByHand(unittest.TestCase):
         outcome = simulate.simulate([0.0], self.cluster(1), after(4.0))
         self.assertEqual((outcome.makespan, outcome.failures), (4 + 30 + 10, 1))
 
-    def test_a_shard_comes_back_behind_the_others_and_any_worker_takes_it(self):
+    def test_a_failure_that_comes_after_the_end_is_none(self):
+        for time in (110.0, 115.0):
+            outcome = simulate.simulate([100.0], self.cluster(1), after(time))
+            self.assertEqual((outcome.makespan, outcome.failures), (110, 0))
+
+    def test_a_shard_comes_back_behind_the_others(self):
+        # The second try is that of the short shard, and the third, which would fail after 30 s, that of the rest of the long one.
+        outcome = simulate.simulate([100.0, 15.0], self.cluster(1), after(60.0, math.inf, 30.0))
+        self.assertEqual(outcome.failures, 2)
+
+    def test_any_worker_takes_what_is_left(self):
         # Worker 1 fails at 20 (5 s read are lost), is back at 50 and reads shard 3 until 160; worker 2 ends shard 2 at 110 and
         # takes what is left of shard 1.
         outcome = simulate.simulate([100.0, 100, 100], self.cluster(2, lost=50.0), after(20.0))
@@ -171,10 +181,25 @@ class Program(unittest.TestCase):
                                    ("pages", "many", "--pages: 'many' is no number"),
                                    ("documents", "1.5", "--documents: 1.5: a whole number"),
                                    ("plot", "a.pdf", "--plot: a.pdf: a file .svg or .png"),
+                                   ("start-per-document", "0.1,-1", "--start-per-document: -1: at least 0"),
                                    ("requeue", None, "required: --requeue")):
             code, _, errors = self.run_with(**{name: value})
             self.assertEqual(code, 2)
             self.assertIn(error, errors)
+
+    def test_each_start_is_simulated_with_each_rate_of_failures(self):
+        file = self.folder / "out.json"
+        self.run_with(start_per_document="0.01,0.1", json=file)
+        rows = json.loads(file.read_text())["rows"]
+        self.assertEqual([(row["start_per_document_s"], row["mtbf"], row["shards_per_worker"]) for row in rows],
+                         [(start, mtbf, each) for start in (0.01, 0.1) for mtbf in ("none", "10m") for each in (1, 4)])
+        cheap, dear = (row["makespan_s"]["median"] for row in (rows[1], rows[5]))
+        self.assertAlmostEqual(dear - cheap, 4 * 0.09 * 400, delta=40)  # four shards a worker, 36 s of start more each
+
+    def test_a_plot_of_too_many_lines_is_refused(self):
+        code, _, errors = self.run_with(start_per_document="0,1,2", mtbf="none,1h", plot=self.folder / "a.svg")
+        self.assertEqual(code, 2)
+        self.assertIn("--plot draws 4 combinations", errors)
 
     @unittest.skipUnless(HAVE_MATPLOTLIB, "not installed: matplotlib")
     def test_the_same_seed_gives_the_same_plot(self):
