@@ -32,7 +32,7 @@ class RayData(Archive):
         self.assertEqual(codes[-1], 1)
 
     def test_wrong_options_end_the_job(self):
-        with self.assertRaisesRegex(Exception, "JobError.*exit code 2(.|\n)*--no-such-option"):
+        with self.assertRaisesRegex(Exception, r"JobError: shard [1-4]/4: exit code 2(.|\n)*--no-such-option"):
             self.adapter.read(self.job("out", "--no-such-option"), SHARDS, cpus=1)
         self.assertFalse((self.folder / "out").exists())
 
