@@ -87,12 +87,21 @@ void KnownDocuments::ForEach(const std::function<void(const DocumentRecord&)>& v
   for (const auto& [output, record] : documents_) visit(record);
 }
 
+std::shared_ptr<const Folder> KnownDocuments::FolderOf(const std::string& parent) const {
+  const std::lock_guard lock(folder_mutex_);
+  if (!folder_ || folder_name_ != parent) {
+    folder_ = std::make_shared<const Folder>(root_.Below(parent, Folder::Missing::kFail));
+    folder_name_ = parent;
+  }
+  return folder_;
+}
+
 // Of any size if `bytes` is negative.
 bool KnownDocuments::HasOutput(const std::string& output, const std::string& suffix,
                                int64_t bytes) const {
   const auto [parent, base] = SplitPath(output);
   try {
-    const auto info = root_.Below(parent, Folder::Missing::kFail).Look(base + "." + suffix);
+    const auto info = FolderOf(parent)->Look(base + "." + suffix);
     return info && S_ISREG(info->st_mode) && (bytes < 0 || info->st_size == bytes);
   } catch (const Error&) {
     return false;

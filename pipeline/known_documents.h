@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
@@ -78,6 +80,7 @@ class KnownDocuments {
   void LoadRecord(DocumentRecord record);
   bool HasOutput(const std::string& output, const std::string& suffix, int64_t bytes) const;
   bool HasOutputs(const DocumentRecord& record, const std::string& format) const;
+  std::shared_ptr<const Folder> FolderOf(const std::string& parent) const;
 
   Folder root_;
   ResultIdentity identity_;
@@ -86,6 +89,10 @@ class KnownDocuments {
   std::map<std::string, DocumentRecord> documents_;  // by path of the outputs: its last record
   std::map<std::string, std::set<std::string>> page_files_;  // likewise: suffixes, of all records
   int64_t damaged_records_ = 0;
+  // The folder of outputs that was looked into last: documents come folder by folder.
+  mutable std::mutex folder_mutex_;
+  mutable std::string folder_name_;
+  mutable std::shared_ptr<const Folder> folder_;
 };
 
 // Loads every ledger below OUT/.platen of runs without a shard and of shards that may have

@@ -25,11 +25,6 @@ bool Shard::Holds(const std::string& output) const {
   return is_all() || ShardOf(output, count) == *this;
 }
 
-std::vector<InputDocument> Shard::DocumentsOf(std::vector<InputDocument> documents) const {
-  std::erase_if(documents, [&](const InputDocument& document) { return !Holds(document.output); });
-  return documents;
-}
-
 std::string Shard::Name() const {
   return std::to_string(index) + std::string(kOf) + std::to_string(count);
 }

@@ -22,7 +22,6 @@ struct Shard {
 
   bool is_all() const { return count == 0; }
   bool Holds(const std::string& output) const;
-  std::vector<InputDocument> DocumentsOf(std::vector<InputDocument> documents) const;
   std::string Name() const;  // "2-of-4", the name of its folder
   std::string Text() const;  // "shard 2 of 4"
 

@@ -109,11 +109,12 @@ class Discoverer {
       AddNamed(place, *info);
       return;
     }
+    const int code = errno;
+    if (!IsWanted(place)) return;
     ++result_.missing;
-    const bool missing = errno == ENOENT;
     AddDocument(place, nullptr,
-                {missing ? "no such file" : std::strerror(errno),
-                 missing ? FailureCode::kNotFound : FailureCode::kUnreadable});
+                {code == ENOENT ? "no such file" : std::strerror(code),
+                 code == ENOENT ? FailureCode::kNotFound : FailureCode::kUnreadable});
   }
 
   void AddNamed(const Place& place, const struct stat& info) {
@@ -178,6 +179,7 @@ class Discoverer {
       names.push_back(it->path().filename().string());
     }
     if (error) {
+      if (!IsWanted(place)) return;
       AddDocument(place, nullptr,
                   {"the folder cannot be listed: " + error.message(), FailureCode::kUnreadable});
       return;
@@ -206,12 +208,16 @@ class Discoverer {
   void AddDeadLink(const Place& place, const std::string& name) {
     if (KindOfName(name).cls == FileClass::kOther) {
       result_.other_files.push_back(place.path);
-    } else {
+    } else if (IsWanted(place)) {
       AddDocument(place, nullptr, {"broken symbolic link", FailureCode::kNotFound});
     }
   }
 
   void AddFile(const Place& place, const struct stat& info) {
+    if (!IsWanted(place)) {
+      path_of_input_.emplace(IdOf(info), place.path);  // it must not be replaced either
+      return;
+    }
     FileKind kind;
     try {
       kind = LookAtFile(place.path);
@@ -230,6 +236,12 @@ class Discoverer {
         if (paths_.insert(place.absolute).second) result_.other_files.push_back(place.path);
         return;
     }
+  }
+
+  bool IsWanted(const Place& place) {
+    const bool wanted = !spec_.wanted || spec_.wanted(place.output);
+    if (!wanted) ++result_.unwanted;
+    return wanted;
   }
 
   void AddDocument(const Place& place, const struct stat* info, const Fault& error) {

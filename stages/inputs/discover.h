@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,9 @@ struct InputSpec {
   std::string output_dir;              // never read; need not exist yet
   std::string input_root;              // if not empty: outputs mirror paths relative to it
   std::vector<std::string> formats;    // of the outputs, which must not replace an input
+  // By the path of its outputs: whether a document is wanted. Of those that are not, nothing is read
+  // but their names and numbers. Empty: all are.
+  std::function<bool(const std::string& output)> wanted = {};
 };
 
 struct InputDocument {
@@ -47,6 +51,7 @@ struct Discovery {
   std::vector<std::string> hidden;    // names beginning with a dot, met while walking folders
   std::vector<std::string> repeated;  // "b: the same folder as a": read once, under its first name
   int64_t missing = 0;                // documents that a list names and that are not there
+  int64_t unwanted = 0;               // files, whatever they are, that were not looked at
 };
 
 // Finds the documents. What a file is, is told by its content: everything of a format that is read,

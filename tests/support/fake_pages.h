@@ -122,6 +122,7 @@ struct FakeRun {
     InputSpec spec;
     spec.arguments = {folder_ / "in"};
     spec.output_dir = output_dir;
+    spec.wanted = [this](const std::string& output) { return shard.Holds(output); };
     const auto crop = [this](const Image& page, const PageLayout& layout, const ReadingConfig&,
                              const ReadOptions&) {
       on_crop();
@@ -135,7 +136,7 @@ struct FakeRun {
                    recognizer,        interrupted,
                    observer,          sink_observers};
     Ledger ledger(output_dir, identity, shard);
-    return Run(options, tools, ledger, shard.DocumentsOf(DiscoverDocuments(spec).documents));
+    return Run(options, tools, ledger, DiscoverDocuments(spec).documents);
   }
 
   std::string output_dir;

@@ -106,7 +106,7 @@ std::string WhatWasSkipped(const Discovery& discovery) {
 
 void RequireDocuments(const Discovery& discovery) {
   const auto missing = static_cast<size_t>(discovery.missing);
-  if (discovery.documents.size() > missing) return;
+  if (discovery.documents.size() > missing || discovery.unwanted > 0) return;
   std::string reason = "there is no document to read";
   if (missing > 0) {
     reason += ": of " + Counted(missing, "listed file") + " none is there (" +

@@ -309,6 +309,34 @@ TEST_F(DiscoverTest, ARecordGoesWhereItsRunPutItIfThatIsBelowTheOutputFolder) {
   EXPECT_THROW(output_of(".platen/a"), Error);
 }
 
+// Each shard of a job looks at its own documents alone: the others are neither opened nor listed.
+TEST_F(DiscoverTest, WhatIsNotWantedIsCountedAndNotOpened) {
+  for (const char* name : {"s/a.png", "s/b.png", "s/c.txt", "s/d.djvu"}) folder_.Write(name, kPng);
+  ASSERT_EQ(::mkfifo((folder_ / "s/pipe").c_str(), 0600), 0);
+  ASSERT_EQ(::symlink("nowhere.png", (folder_ / "s/dead.png").c_str()), 0);
+  InputSpec spec;
+  spec.arguments = {"s"};
+  spec.listed = {{"s/gone.png"}, {"s/b.png"}};
+  spec.output_dir = "out";
+  spec.wanted = [](const std::string& output) { return output == "s/b.png"; };
+  const Discovery found = DiscoverDocuments(spec);
+  EXPECT_EQ(Outputs(found), std::vector<std::string>{"s/b.png"});
+  EXPECT_EQ(found.unwanted, 6) << "a, c, d, dead; the list's gone, and its b, which goes elsewhere";
+  EXPECT_EQ(found.missing, 0);
+  EXPECT_EQ(found.other_files, std::vector<std::string>{"s/pipe"});
+}
+
+TEST_F(DiscoverTest, AnInputThatIsNotWantedIsNotReplacedEither) {
+  folder_.Write("a.png", kPng);
+  folder_.Write("a.png.txt", kPng);
+  InputSpec spec;
+  spec.arguments = {"a.png", "a.png.txt"};
+  spec.output_dir = ".";
+  spec.formats = {"txt"};
+  spec.wanted = [](const std::string& output) { return output == "a.png"; };
+  EXPECT_THROW(DiscoverDocuments(spec), Error);
+}
+
 TEST(ParseNameListTest, RecordsOfFailuresAreNamesToo) {
   using Names = std::vector<ListedInput>;
   EXPECT_EQ(ParseNameList("{\"path\":\"/a b\",\"output\":\"x/a b\",\"page\":3}\n"

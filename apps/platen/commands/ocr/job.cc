@@ -60,6 +60,9 @@ std::unique_ptr<Job> FindWork(const Settings& settings) {
   spec.output_dir = job->target.dir();
   spec.input_root = settings.Text("input-root");
   spec.formats = job->target.formats();
+  if (!job->shard.is_all()) {
+    spec.wanted = [shard = job->shard](const std::string& output) { return shard.Holds(output); };
+  }
   job->standard_input = AddNamedInputs(settings, spec);
   job->discovery = DiscoverDocuments(spec);
   RequireDocuments(job->discovery);
@@ -70,7 +73,6 @@ std::unique_ptr<Job> FindWork(const Settings& settings) {
                 "say where to write " + Counted(documents, "document") +
                     ": -o DIR (or -o - to print them all)");
   }
-  job->discovery.documents = job->shard.DocumentsOf(std::move(job->discovery.documents));
   CheckGranularity(settings);
   return job;
 }
