@@ -28,6 +28,7 @@ const OptionTable& ExportOptions() {
       OptionFrom(OcrOptions(), "format", "Options"),
       OptionFrom(OcrOptions(), "keep", "Options"),
       OptionFrom(OcrOptions(), "reflow", "Options"),
+      OptionFrom(OcrOptions(), "password-file", "Options"),
       HelpOption("Options"),
   };
   return table;
@@ -68,9 +69,13 @@ int RunExportCommand(const Words& words) {
   identity.formats = settings->List("format");
   identity.rendering = RenderingOf(OcrOptions(), *settings);
   const RenderOptions render = RenderOptionsFrom(*settings);
+  const auto open = [passwords = PasswordsFrom(settings->Text("password-file"))](
+                        const std::string& path, const std::vector<DocumentSetting>& as) {
+    return OpenAsRead(path, as, passwords);
+  };
   CatchInterrupts();
   Ledger ledger(dir, identity);
-  const ExportReport report = ExportDocuments(ledger, render, {OpenAsRead, Interrupted});
+  const ExportReport report = ExportDocuments(ledger, render, {open, Interrupted});
   WarnOf(report.not_exported);
   for (const auto& [path, note] : report.notes) {
     Log(LogLevel::kWarning, DisplayName(path) + " " + note);

@@ -13,7 +13,9 @@ using Json = nlohmann::json;
 using testing::Contains;
 using testing::Outputs;
 using testing::ProgramResult;
+using testing::ProgramRun;
 using testing::ReadFile;
+using testing::RunProgram;
 using testing::SourcePath;
 
 constexpr char kHeif[] = "\0\0\0\fftypheic and so on";
@@ -248,6 +250,24 @@ TEST_F(InputsTest, AnEncryptedPdfIsReadWithItsPassword) {
   folder_.Write("passwords", "wrong\r\nsecret\r\n");
   EXPECT_EQ(Ocr({pdf, "-o", "out", "--password-file", "passwords"}).exit_code, 0);
   EXPECT_EQ(Report()["totals"]["pages_read"], 2);
+  const auto exported = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"export", "out", "--format", "html"});
+    return RunProgram(ProgramRun{std::move(words), "", {}, folder_.path(), {}}).exit_code;
+  };
+  EXPECT_EQ(exported({}), 1) << "pages cannot be shown without a password";
+  EXPECT_EQ(exported({"--password-file", "passwords"}), 0);
+}
+
+TEST_F(InputsTest, AFileForEachPageIsPrintedIfThereIsOnePage) {
+  const std::string pages = SourcePath("tests/data/images/three_pages.tif");
+  const ProgramResult several = Ocr({pages, "--format", "alto"});
+  EXPECT_EQ(several.exit_code, 2);
+  EXPECT_EQ(several.out, "");
+  EXPECT_TRUE(Contains(several.err, "has 3 pages, and alto is a file for each")) << several.err;
+  const ProgramResult one = Ocr({pages, "--format", "alto", "--pages", "2"});
+  EXPECT_EQ(one.exit_code, 0) << one.err;
+  EXPECT_EQ(one.out.find("<?xml"), 0U);
+  EXPECT_EQ(one.out.rfind("<?xml"), 0U);
 }
 
 TEST_F(InputsTest, ChosenPagesAddUp) {

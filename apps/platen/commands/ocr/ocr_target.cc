@@ -88,6 +88,14 @@ void OcrTarget::Prepare() {
 }
 
 void OcrTarget::Print(const FinishedDocument& document) {
+  // Of formats that are a file for each page: one after the other they are none.
+  if (document.outputs.size() > 1) {
+    throw Error(ErrorKind::kUsage, {DisplayName(document.input.shown_name()), ""},
+                "has " + std::to_string(document.outputs.size()) + " pages, and " +
+                    formats_.front() +
+                    " is a file for each of them; say where to write (-o DIR), or choose one "
+                    "(--pages)");
+  }
   for (const WrittenFile& output : document.outputs) {
     if (printed_ && formats_.front() == "txt") std::fputc('\f', stdout);
     std::FILE* file = std::fopen(output.path.c_str(), "rb");

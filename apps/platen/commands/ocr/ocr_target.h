@@ -26,7 +26,8 @@ class OcrTarget {
   // folder stands where a report will be.
   void Prepare();
 
-  // Prints a finished document. Throws Error(kEnvironment), or ReaderGone.
+  // Prints a finished document. Throws Error(kUsage) if its format has several files, Error(
+  // kEnvironment), or ReaderGone.
   void Print(const FinishedDocument& document);
 
   bool is_stdout() const { return is_stdout_; }

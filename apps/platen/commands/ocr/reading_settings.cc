@@ -14,6 +14,8 @@ namespace {
 
 constexpr size_t kMaxPasswordBytes = 1 << 20;
 
+}  // namespace
+
 // A line each, as it is but for a carriage return at its end.
 std::vector<std::string> PasswordsFrom(const std::string& path) {
   if (path.empty()) return {};
@@ -27,8 +29,6 @@ std::vector<std::string> PasswordsFrom(const std::string& path) {
   if (passwords.empty()) throw Error(ErrorKind::kUsage, {path, ""}, "has no password in it");
   return passwords;
 }
-
-}  // namespace
 
 int PdfDpiFrom(const std::string& value) {
   constexpr double kLeast = 1, kMost = 2400;
@@ -46,8 +46,10 @@ ReadLimits ReadLimitsFrom(const Settings& settings) {
 }
 
 std::unique_ptr<DocumentReader> OpenAsRead(const std::string& path,
-                                           const std::vector<DocumentSetting>& settings) {
+                                           const std::vector<DocumentSetting>& settings,
+                                           const std::vector<std::string>& passwords) {
   ReadLimits limits;
+  limits.pdf_passwords = passwords;
   for (const DocumentSetting& setting : settings) {
     if (setting.name == "dpi") limits.pdf_dpi = PdfDpiFrom(setting.value);
     if (setting.name == "max_pixels") {

@@ -21,7 +21,11 @@ ReadLimits ReadLimitsFrom(const Settings& settings);
 // Opens a document as it was opened when its pages were read with these settings, so that a picture
 // shows what their boxes are of. Throws as DocumentReader::Open.
 std::unique_ptr<DocumentReader> OpenAsRead(const std::string& path,
-                                           const std::vector<DocumentSetting>& settings);
+                                           const std::vector<DocumentSetting>& settings,
+                                           const std::vector<std::string>& passwords);
+
+// Of the file that --password-file names; none: it names none. Throws Error(kUsage).
+std::vector<std::string> PasswordsFrom(const std::string& path);
 
 // auto is to ignore where `task` asks for more than text.
 TextLayerUse TextLayerFrom(const std::string& value, const std::string& task);

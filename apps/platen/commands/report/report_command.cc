@@ -12,6 +12,7 @@
 #include "apps/platen/cli/log.h"
 #include "apps/platen/cli/results_folder.h"
 #include "apps/platen/commands/commands.h"
+#include "apps/platen/commands/ocr/ocr_options.h"
 #include "apps/platen/commands/ocr/reading_settings.h"
 #include "apps/platen/commands/report/report_page.h"
 #include "model/support/atomic_file.h"
@@ -58,6 +59,7 @@ const OptionTable& ReportOptions() {
        .value_name = "NAME",
        .group = "Options",
        .help = "Of the price."},
+      OptionFrom(OcrOptions(), "password-file", "Options"),
       HelpOption("Options"),
   };
   return table;
@@ -109,7 +111,12 @@ void ReadFailures(const Folder& root, const Folder& common, ReportFacts& facts) 
 // Of `runs`, the latest first. Those that are shown are as they are now: a page that a later run
 // has read again may be doubtful no more.
 void ReadDoubts(const Folder& root, const Folder& common, const std::vector<RunView>& runs,
-                size_t pictures, ReportFacts& facts) {
+                const Settings& settings, ReportFacts& facts) {
+  const auto pictures = static_cast<size_t>(settings.Integer("pictures"));
+  const auto open = [passwords = PasswordsFrom(settings.Text("password-file"))](
+                        const std::string& path, const std::vector<DocumentSetting>& as) {
+    return OpenAsRead(path, as, passwords);
+  };
   std::set<std::tuple<std::string, int>> seen;
   std::vector<DoubtView> doubts;
   for (const RunView& run : runs) {
@@ -124,7 +131,7 @@ void ReadDoubts(const Folder& root, const Folder& common, const std::vector<RunV
   const ResultStore results(common.Below("results", Folder::Missing::kFail));
   for (DoubtView& doubt : doubts) {
     if (facts.doubtful.size() == pictures) break;
-    auto page = ShowPage(known, results, doubt.output, doubt.page, kPictureSide, OpenAsRead);
+    auto page = ShowPage(known, results, doubt.output, doubt.page, kPictureSide, open);
     if (page && page->page.doubts.empty()) {
       --facts.doubtful_pages;  // read again since
     } else {
@@ -176,7 +183,7 @@ int RunReportCommand(const Words& words) {
     const Folder common = root.Below(".platen", Folder::Missing::kFail);
     ReadRuns(common, facts);
     ReadFailures(root, common, facts);
-    ReadDoubts(root, common, facts.runs, static_cast<size_t>(settings->Integer("pictures")), facts);
+    ReadDoubts(root, common, facts.runs, *settings, facts);
     if (facts.runs.size() > kRunsShown) facts.runs.resize(kRunsShown);
     const std::string& output = settings->Text("output");
     return WritePage(output.empty() ? root.PathOf("report.html") : output, ReportPage(facts));
