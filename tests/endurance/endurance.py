@@ -103,8 +103,9 @@ def make_documents(folder: Path, count: int, seed: int) -> list[Path]:
     for index in range(count):
         name, content = make_document(rng, index)
         path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        if not path.exists():  # a run of this program that has ended early may have hidden it
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
         files.append(path)
     return files
 
@@ -178,9 +179,9 @@ def wait_for(run: subprocess.Popen, fault: str, rng: random.Random) -> str:
     if code is None:
         os.killpg(run.pid, signal.SIGTERM if fault == "term" else signal.SIGKILL)
         code = run.wait()
-    if code not in (0, 1, 3, 130, -signal.SIGKILL):
+    if code not in (0, 1, 3, 130, -signal.SIGKILL, -signal.SIGTERM):  # SIGTERM: before there was anything to end
         raise Failed(f"a run ended with {code}")
-    return {-signal.SIGKILL: "killed", 130: "ended in order", 3: "disk full"}.get(code, "finished")
+    return {-signal.SIGKILL: "killed", 130: "ended in order", -signal.SIGTERM: "ended in order", 3: "disk full"}.get(code, "finished")
 
 
 def compare(quiet: dict[str, str], disturbed: dict[str, str], work: Path) -> None:
@@ -193,12 +194,13 @@ def compare(quiet: dict[str, str], disturbed: dict[str, str], work: Path) -> Non
 
 
 def endure(args: argparse.Namespace, work: Path) -> None:
-    files = make_documents(work / "in", args.documents, args.seed)
     runs = Runs(args, work)
-    start = time.monotonic()
-    totals = runs.whole("quiet")["totals"]
-    print(f"quiet run: {totals['pages_read']} pages read, {totals['failures']} failures, "
-          f"{time.monotonic() - start:.0f} s", flush=True)  # fmt: skip
+    files = make_documents(work / "in", args.documents, args.seed)
+    if not (work / "quiet/run.json").exists():
+        start = time.monotonic()
+        totals = runs.whole("quiet")["totals"]
+        print(f"quiet run: {totals['pages_read']} pages read, {totals['failures']} failures, "
+              f"{time.monotonic() - start:.0f} s", flush=True)  # fmt: skip
     counts = disturb(runs, files, args.kills, random.Random(args.seed + 1))
     start = time.monotonic()
     runs.whole("disturbed")
@@ -274,7 +276,7 @@ def main() -> int:
     parser.add_argument("--documents", type=int, default=500, metavar="N", help="(%(default)s)")
     parser.add_argument("--kills", type=int, default=20, metavar="N", help="runs to be killed (%(default)s)")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6), help="(a new one)")
-    parser.add_argument("--work", type=Path, required=True, metavar="DIR", help="folder to be made; it stays")
+    parser.add_argument("--work", type=Path, required=True, metavar="DIR", help="folder for all of it; with the same --seed it is gone on with")
     parser.add_argument("--full-disk", type=Path, metavar="LIBRARY",
                         help="libplaten_full_disk.so of the build, to have disks that are full")  # fmt: skip
     parser.add_argument("--memory", action="store_true", help="compare 10 pages with 5,000 instead")
@@ -282,7 +284,7 @@ def main() -> int:
     args = parser.parse_args()
     args.platen, args.work = args.platen.resolve(), args.work.resolve()
     args.full_disk = args.full_disk and args.full_disk.resolve()
-    args.work.mkdir(parents=True, exist_ok=not (args.memory or args.syscalls) and not any(args.work.glob("in")))
+    args.work.mkdir(parents=True, exist_ok=True)
     print(f"seed {args.seed}", flush=True)
     try:
         if args.memory:
