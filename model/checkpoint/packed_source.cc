@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
+#include <cstddef>
 #include <memory>
 
 #include "model/ops/parallel.h"
@@ -34,31 +34,23 @@ std::array<uint64_t, 3> ArrayBytes(const LinearShape& shape, bool bias) {
           static_cast<uint64_t>(bias_values) * sizeof(float)};
 }
 
-struct Free {
-  void operator()(std::byte* p) const { std::free(p); }
-};
-using OwnedBytes = std::unique_ptr<std::byte, Free>;
-
 // The pages of the file are let go: they would only be a second copy.
-PackedFile::Array CopyOf(PackedFile::Array array, OwnedBytes& out) {
+void Copy(PackedFile::Array array, std::span<std::byte> out) {
   constexpr size_t kChunk = 4 << 20;
-  out.reset(static_cast<std::byte*>(AllocateLarge(array.size())));
   ParallelFor(static_cast<int64_t>((array.size() + kChunk - 1) / kChunk), [&](int64_t i) {
     const size_t begin = static_cast<size_t>(i) * kChunk;
     const PackedFile::Array chunk = array.subspan(begin, std::min(kChunk, array.size() - begin));
-    std::copy(chunk.begin(), chunk.end(), out.get() + begin);
+    std::copy(chunk.begin(), chunk.end(), out.begin() + static_cast<ptrdiff_t>(begin));
     ReleasePages(chunk);
   });
-  return {out.get(), array.size()};
 }
 
 Linear Copied(const LinearShape& shape, const std::vector<PackedFile::Array>& arrays) {
-  const auto owned = std::make_shared<std::array<OwnedBytes, 3>>();
-  return Linear::FromArrays(
-      shape,
-      {CopyOf(arrays[0], (*owned)[0]), AsFloats(CopyOf(arrays[1], (*owned)[1])),
-       AsFloats(CopyOf(arrays[2], (*owned)[2]))},
-      owned);
+  const LinearMemory memory(shape, !arrays[2].empty());
+  Copy(arrays[0], memory.panels);
+  Copy(arrays[1], std::as_writable_bytes(memory.scales));
+  Copy(arrays[2], std::as_writable_bytes(memory.bias));
+  return Linear::FromArrays(shape, memory.arrays(), memory.owner);
 }
 
 }  // namespace

@@ -86,6 +86,20 @@ struct LinearArrays {
   std::span<const float> bias;        // one for each place of a panel, or empty
 };
 
+// The same arrays while they are filled.
+struct LinearMemory {
+  // Uninitialised. Scales and bias lie before the panels, and layers that are made one after
+  // another lie so too: what a product prefetches behind its last panel is what the next layer
+  // reads first.
+  LinearMemory(const LinearShape& shape, bool has_bias);
+  LinearArrays arrays() const { return {panels, scales, bias}; }
+
+  std::span<std::byte> panels;
+  std::span<float> scales;
+  std::span<float> bias;
+  std::shared_ptr<const void> owner;
+};
+
 // Rows of a weight matrix from wherever they are stored.
 struct WeightRows {
   int64_t rows = 0;

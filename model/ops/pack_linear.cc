@@ -7,26 +7,21 @@
 
 #include "model/ops/linear.h"
 #include "model/ops/parallel.h"
+#include "model/support/large_memory.h"
 
 namespace platen {
 namespace {
-
-struct OwnedArrays {
-  Mat panels;  // bytes in aligned storage
-  Mat scales;
-  Mat bias;
-};
 
 // Fills the 64 places of panels. Place j of a panel is an output column; with silu_mul the first 32
 // are columns of the gate, the others the same columns of the second factor.
 class Packer {
  public:
   Packer(const LinearShape& shape, const WeightRows& w, std::span<const float> bias,
-         OwnedArrays& out)
+         const LinearMemory& out)
       : shape_(shape), w_(w), bias_(bias), out_(out) {}
 
   void PackF32(int64_t panel) const {
-    float* out = out_.panels.View().Row(panel);
+    auto* out = reinterpret_cast<float*>(Panel(panel));
     std::vector<float> scratch(static_cast<size_t>(shape_.depth));
     for (int64_t place = 0; place < kPanelColumns; ++place) {
       const float* row = Weights(panel, place, scratch);
@@ -39,8 +34,8 @@ class Packer {
   // Per column and group: scale = absmax / 127, w = round-to-even(x * (127 / absmax)), stored as
   // w ^ 0x80 in fours of k. Padding is w = 0.
   void PackS8(int64_t panel) const {
-    auto* out = reinterpret_cast<uint8_t*>(out_.panels.View().Row(panel));
-    float* scales = out_.scales.View().Row(panel);
+    auto* out = reinterpret_cast<uint8_t*>(Panel(panel));
+    float* scales = out_.scales.data() + panel * shape_.groups() * kPanelColumns;
     std::vector<float> scratch(static_cast<size_t>(shape_.depth));
     std::vector<int8_t> values(static_cast<size_t>(shape_.k_padded()));
     for (int64_t place = 0; place < kPanelColumns; ++place) {
@@ -57,7 +52,7 @@ class Packer {
   }
 
   void PackBias(int64_t panel) const {
-    float* out = out_.bias.View().Row(panel);
+    float* out = out_.bias.data() + panel * kPanelColumns;
     for (int64_t place = 0; place < kPanelColumns; ++place) {
       const int64_t index = RowIndex(panel, place);
       out[place] = index < 0 ? 0.0F : bias_[static_cast<size_t>(index)];
@@ -65,6 +60,9 @@ class Packer {
   }
 
  private:
+  std::byte* Panel(int64_t panel) const {
+    return out_.panels.data() + panel * shape_.panel_bytes();
+  }
   // Row of W that stands in a place; -1 for padding.
   int64_t RowIndex(int64_t panel, int64_t place) const {
     const int64_t per_panel = shape_.panel_columns();
@@ -110,29 +108,36 @@ class Packer {
   const LinearShape& shape_;
   const WeightRows& w_;
   std::span<const float> bias_;
-  OwnedArrays& out_;
+  const LinearMemory& out_;
 };
 
 }  // namespace
+
+LinearMemory::LinearMemory(const LinearShape& shape, bool has_bias) {
+  const auto num_scales = static_cast<size_t>(shape.num_scales());
+  const auto num_bias = static_cast<size_t>(has_bias ? shape.num_panels() * kPanelColumns : 0);
+  const auto panel_bytes = static_cast<size_t>(shape.num_panels() * shape.panel_bytes());
+  const size_t floats = num_scales + num_bias;  // whole cache lines: a panel has 64 of each
+  const auto memory = AllocateShared(floats * sizeof(float) + panel_bytes);
+  auto* const first = reinterpret_cast<float*>(memory.get());
+  scales = {first, num_scales};
+  bias = {first + num_scales, num_bias};
+  panels = {memory.get() + floats * sizeof(float), panel_bytes};
+  owner = memory;
+}
 
 Linear Linear::PackRows(const LinearShape& shape, const WeightRows& w,
                         std::span<const float> bias) {
   assert(w.rows == shape.columns * (shape.silu_mul ? 2 : 1) && w.depth == shape.depth);
   assert(bias.empty() || static_cast<int64_t>(bias.size()) == w.rows);
-  const auto owned = std::make_shared<OwnedArrays>();
-  const int64_t panels = shape.num_panels();
   assert(WeightFormat::IsGroup(shape.format.group));
-  owned->panels.Resize(panels, shape.panel_bytes() / static_cast<int64_t>(sizeof(float)));
-  if (shape.int8()) owned->scales.Resize(panels, shape.groups() * kPanelColumns);
-  if (!bias.empty()) owned->bias.Resize(panels, kPanelColumns);
-  const Packer packer(shape, w, bias, *owned);
-  ParallelFor(panels, [&](int64_t p) {
+  const LinearMemory memory(shape, !bias.empty());
+  const Packer packer(shape, w, bias, memory);
+  ParallelFor(shape.num_panels(), [&](int64_t p) {
     shape.int8() ? packer.PackS8(p) : packer.PackF32(p);
     if (!bias.empty()) packer.PackBias(p);
   });
-  const LinearArrays arrays = {std::as_bytes(owned->panels.span()), owned->scales.span(),
-                               owned->bias.span()};
-  return FromArrays(shape, arrays, owned);
+  return FromArrays(shape, memory.arrays(), memory.owner);
 }
 
 }  // namespace platen

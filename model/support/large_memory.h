@@ -5,12 +5,19 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <memory>
 
 namespace platen {
 
 // Uninitialised memory at a multiple of 64 bytes; pieces of a huge page and more at a multiple of
 // one, in huge pages if the kernel has them. To be freed with std::free. Throws std::bad_alloc.
 void* AllocateLarge(size_t bytes);
+
+// Uninitialised memory at a multiple of 64 bytes, freed with the last copy of the pointer. Pieces
+// smaller than a huge page lie one behind another in larger memory, in the order in which they are
+// asked for, so that the weights of many small layers are in huge pages too; it is freed with the
+// last of its pieces. Thread-safe. Throws std::bad_alloc.
+std::shared_ptr<std::byte> AllocateShared(size_t bytes);
 
 // Whether the kernel gives huge pages to those who ask.
 bool HasHugePages();

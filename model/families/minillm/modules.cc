@@ -98,13 +98,14 @@ class LayerScope {
     w.absorb.resize(static_cast<size_t>(c_.num_heads));
     w.expand.resize(static_cast<size_t>(c_.num_heads));
     const std::string name = "self_attn.kv_b_proj";
+    // In the order in which they are multiplied.
     for (int h = 0; h < c_.num_heads; ++h) {
-      const auto i = static_cast<size_t>(h);
-      const std::string head = std::to_string(h);
-      scope_.AddPart(w.absorb[i], name + ".key." + head, name + ".weight", shape,
-                     {h * rows, c_.nope_width, /*transposed=*/true});
-      scope_.AddPart(w.expand[i], name + ".value." + head, name + ".weight", shape,
-                     {h * rows + c_.nope_width, c_.value_width});
+      scope_.AddPart(w.absorb[static_cast<size_t>(h)], name + ".key." + std::to_string(h),
+                     name + ".weight", shape, {h * rows, c_.nope_width, /*transposed=*/true});
+    }
+    for (int h = 0; h < c_.num_heads; ++h) {
+      scope_.AddPart(w.expand[static_cast<size_t>(h)], name + ".value." + std::to_string(h),
+                     name + ".weight", shape, {h * rows + c_.nope_width, c_.value_width});
     }
   }
 

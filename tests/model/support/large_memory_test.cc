@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -39,6 +41,35 @@ TEST(LargeMemory, MoreThanCanBeAddressedThrows) {
   for (const size_t bytes : {kMost, kMost - 1, kMost - kHugePage + 1}) {
     EXPECT_THROW(AllocateLarge(bytes), std::bad_alloc) << bytes;
   }
+}
+
+TEST(LargeMemory, SharedPiecesLieOneBehindAnother) {
+  const std::shared_ptr<std::byte> first = AllocateShared(65);
+  const std::shared_ptr<std::byte> second = AllocateShared(64);
+  const std::shared_ptr<std::byte> third = AllocateShared(1);
+  EXPECT_EQ(AddressOf(first.get()) % 64, 0U);
+  EXPECT_EQ(second.get() - first.get(), 128);
+  EXPECT_EQ(third.get() - second.get(), 64);
+}
+
+// More than a chunk of them, each filled; some are freed before their neighbours.
+TEST(LargeMemory, SharedPiecesKeepWhatTheyHold) {
+  std::vector<std::shared_ptr<std::byte>> pieces;
+  std::vector<size_t> sizes;
+  for (size_t i = 0; i < 40; ++i) {
+    sizes.push_back(i % 7 == 0 ? 2 * kHugePage + i : i * 31337);
+    pieces.push_back(AllocateShared(sizes.back()));
+    std::memset(pieces.back().get(), static_cast<int>(i), sizes.back());
+    if (i % 3 == 2) pieces[i - 1].reset();
+  }
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    if (pieces[i] == nullptr) continue;
+    for (size_t at = 0; at < sizes[i]; ++at) ASSERT_EQ(pieces[i].get()[at], std::byte(i)) << i;
+  }
+}
+
+TEST(LargeMemory, MoreSharedMemoryThanCanBeAddressedThrows) {
+  EXPECT_THROW(AllocateShared(std::numeric_limits<size_t>::max()), std::bad_alloc);
 }
 
 TEST(LargeMemory, AVectorOfItKeepsWhatItHolds) {
