@@ -34,9 +34,32 @@ class TextConfig:
 
 
 @dataclass
+class MiniLlmTextConfig:
+    """A decoder with latent attention, experts and residual draft heads."""
+
+    vocab: int = 320
+    hidden: int = 192
+    intermediate: int = 576
+    layers: int = 4
+    heads: int = 8
+    nope_dim: int = 24
+    rope_dim: int = 16
+    value_dim: int = 32
+    kv_rank: int = 96
+    q_rank: int = 0  # 0: no bottleneck
+    dense_layers: int = 1  # the first ones, without experts
+    experts: int = 8
+    experts_per_token: int = 2
+    expert_intermediate: int = 64
+    shared_experts: int = 4
+    draft_heads: int = 3
+    draft_intermediate: int = 256
+
+
+@dataclass
 class ModelConfig:
     vision: VisionConfig = field(default_factory=VisionConfig)
-    text: TextConfig = field(default_factory=TextConfig)
+    text: TextConfig | MiniLlmTextConfig = field(default_factory=TextConfig)
     ctc_classes: int = 200
     ctc_substeps: int = 3
     eps: float = 1e-5

@@ -1,31 +1,28 @@
-"""Greedy decoding of one line with a key/value cache and optional MTP drafting."""
+"""Greedy decoding of one line with a key/value cache and optional drafting."""
 
 from __future__ import annotations
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
-from model import MiniOcr, Prompt, line_positions
-from text_model import MtpLayer, TextLayer
+from model import MiniOcr, Prompt
 
 # Spare rotary positions for drafts beyond the last answer token.
 DRAFT_ROOM = 16
 
 
-class _Session:
+class Session:
     """Caches and rotary tables of one line being decoded."""
 
     def __init__(self, model: MiniOcr, before: int, image: int, length: int, room: int) -> None:
         self.lm = model.model.language_model
-        self.cos, self.sin = self.lm.rotary(
-            line_positions(before, image, length + room, torch.device("cpu"))
-        )
+        self.cos, self.sin = self.lm.line_rotary(before, image, length + room)
         self.caches: list[list[Tensor]] = [[] for _ in range(self.lm.depth)]
         self.draft_cache: list[Tensor] = []
 
-    def layer(self, layer: TextLayer, x: Tensor, cache: list[Tensor], start: int) -> Tensor:
+    def layer(self, layer: nn.Module, x: Tensor, cache: list[Tensor], start: int) -> Tensor:
         """Rows [start, start + n) through one layer; ``cache`` is cut at ``start`` and extended."""
         n = x.shape[1]
         q, k, v = layer.self_attn.project(
@@ -41,20 +38,13 @@ class _Session:
         mask = torch.ones(n, total, dtype=torch.bool).tril(total - n)
         o = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
         o = layer.self_attn.o_proj(o.transpose(1, 2).reshape(x.shape[0], n, -1))
-        return layer.feed_forward(x + layer.post_self_attn_layernorm(o))
+        return layer.finish(x, o)
 
     def trunk(self, x: Tensor, start: int) -> Tensor:
         """Final-norm hidden states of rows [start, start + n)."""
         for layer, cache in zip(self.lm.layers[: self.lm.depth], self.caches):
             x = self.layer(layer, x, cache, start)
         return self.lm.norm(x)
-
-    def draft(self, tokens: list[int], hidden: Tensor, start: int) -> Tensor:
-        """Draft-layer output for slots [start, start + n): token i+1 and hidden state of i."""
-        layer = self.lm.layers[self.lm.depth]
-        assert isinstance(layer, MtpLayer)
-        z = layer.combine(self.lm.embed_tokens(torch.tensor([tokens])), hidden)
-        return layer.shared_head.norm(self.layer(layer, z, self.draft_cache, start))
 
 
 class Decoder:
@@ -73,13 +63,13 @@ class Decoder:
         merged, _ = self.model.encode(torch.from_numpy(image[None].copy()))
         n, before = merged.shape[1], len(pr.before)
         ids = pr.before + [pr.image] * n + pr.after
-        s = _Session(self.model, before, n, len(ids), limit + DRAFT_ROOM)
+        s = Session(self.model, before, n, len(ids), limit + DRAFT_ROOM)
         e = lm.embed_tokens(torch.tensor([ids]))
         hidden = s.trunk(torch.cat((e[:, :before], merged, e[:, before + n :]), 1), 0)
         out, rounds = [int(head(hidden[0, -1]).argmax())], []
         tokens, slot = ids[1:] + out, 0
         while out[-1] not in self.stops and len(out) < limit:
-            draft = self._draft(s, tokens, hidden, slot, drafts)
+            draft = lm.draft(s, tokens, hidden, slot, drafts, head)
             start = len(ids) + len(out) - 1
             hidden = s.trunk(lm.embed_tokens(torch.tensor([[out[-1]] + draft])), start)
             best = head(hidden[0]).argmax(-1).tolist()
@@ -111,7 +101,7 @@ class Decoder:
         merged, _ = self.model.encode(torch.from_numpy(images.copy()))
         count, n, before = merged.shape[0], merged.shape[1], len(pr.before)
         ids = torch.tensor(pr.before + [pr.image] * n + pr.after)
-        s = _Session(self.model, before, n, len(ids), limit + DRAFT_ROOM)
+        s = Session(self.model, before, n, len(ids), limit + DRAFT_ROOM)
         e = lm.embed_tokens(ids).expand(count, -1, -1)
         hidden = s.trunk(torch.cat((e[:, :before], merged, e[:, before + n :]), 1), 0)
         answers: list[list[int]] = [[] for _ in range(count)]
@@ -129,17 +119,3 @@ class Decoder:
                 break
             hidden = s.trunk(lm.embed_tokens(best[:, None]), len(ids) + step)
         return answers, confidence
-
-    def _draft(
-        self, s: _Session, tokens: list[int], hidden: Tensor, slot: int, count: int
-    ) -> list[int]:
-        """``count`` draft tokens after the accepted ``tokens`` whose first slot is ``slot``."""
-        out: list[int] = []
-        for j in range(count):
-            hidden = (
-                s.draft(tokens, hidden, slot)[:, -1:]
-                if j == 0
-                else s.draft([out[-1]], hidden, slot + len(tokens) - 1 + j)
-            )
-            out.append(int(self.model.lm_head(hidden[0, 0]).argmax()))
-        return out

@@ -1,4 +1,4 @@
-"""Write a GLM-OCR snapshot folder (Hugging Face layout) from a training checkpoint."""
+"""Write a snapshot folder (Hugging Face layout) from a training checkpoint."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from charset import CHAR_TO_INDEX
-from config import IMAGE_MEAN, IMAGE_STD, LUMA, LUMA_STD, MERGE, PATCH, ModelConfig
+from config import IMAGE_MEAN, IMAGE_STD, LUMA, LUMA_STD, MERGE, PATCH
+from recipes import RECIPES, Recipe
 from render import BASELINE, HEIGHT, X_HEIGHT
 from snapshot import PATCH_KERNEL, TRAINING_ONLY
 from state import save_heads
@@ -64,42 +64,19 @@ def expand_patch_weight(weight: Tensor) -> Tensor:
     return (gray * factor).expand(-1, 3, 2, PATCH, PATCH).contiguous()
 
 
-def hf_tensors(state: dict[str, Tensor], depth: int, dtype: torch.dtype) -> dict[str, Tensor]:
-    """Tensors under their GLM-OCR names; the draft layer gets copies of embedding and head."""
+def hf_tensors(state: dict[str, Tensor], recipe: Recipe, dtype: torch.dtype) -> dict[str, Tensor]:
+    """Tensors under the names of the Hugging Face layout."""
     out = {k: v for k, v in state.items() if not k.startswith(TRAINING_ONLY)}
     out[PATCH_KERNEL] = expand_patch_weight(out[PATCH_KERNEL])
-    out = {k: v.to(dtype).contiguous() for k, v in out.items()}
-    layer = f"model.language_model.layers.{depth}."
-    out[layer + "embed_tokens.weight"] = out["model.language_model.embed_tokens.weight"].clone()
-    out[layer + "shared_head.head.weight"] = out["lm_head.weight"].clone()
-    return dict(sorted(out.items()))
+    out = recipe.to_file(out, recipe.config())
+    return {k: v.to(dtype).contiguous().clone() for k, v in sorted(out.items())}
 
 
-def config_json(c: ModelConfig, ids: dict[str, int]) -> dict:
+def config_json(recipe: Recipe, ids: dict[str, int]) -> dict:
     """config.json content."""
-    v, t = c.vision, c.text
-    text = {
-        "model_type": "glm_ocr_text",
-        "dtype": "bfloat16",
-        "vocab_size": t.vocab,
-        "hidden_size": t.hidden,
-        "intermediate_size": t.intermediate,
-        "num_hidden_layers": t.layers,
-        "num_nextn_predict_layers": 1,
-        "num_attention_heads": t.heads,
-        "num_key_value_heads": t.kv_heads,
-        "head_dim": t.head_dim,
-        "hidden_act": "silu",
-        "rms_norm_eps": c.eps,
-        "attention_bias": False,
-        "attention_dropout": 0.0,
-        "max_position_embeddings": 4096,
-        "rope_parameters": {
-            "rope_type": "default",
-            "rope_theta": c.theta,
-            "partial_rotary_factor": 1.0,
-            "mrope_section": list(t.mrope_section),
-        },
+    c = recipe.config()
+    v = c.vision
+    text = recipe.text_json(c) | {
         "eos_token_id": [ids["<|endoftext|>"], ids["<|user|>"]],
         "pad_token_id": ids["<|endoftext|>"],
         "tie_word_embeddings": False,
@@ -162,13 +139,13 @@ def tokenizer_config(added: list[dict]) -> dict:
     }
 
 
-def json_files(tokenizer: Path) -> dict[str, dict]:
+def json_files(tokenizer: Path, recipe: Recipe) -> dict[str, dict]:
     """All JSON files of the snapshot but the tokenizer itself."""
     added = json.loads(tokenizer.read_text())["added_tokens"]
     ids = {a["content"]: a["id"] for a in added}
     stops = [ids["<|endoftext|>"], ids["<|user|>"]]
     return {
-        "config.json": config_json(ModelConfig(), ids),
+        "config.json": config_json(recipe, ids),
         "generation_config.json": {
             "do_sample": False,
             "eos_token_id": stops,
@@ -202,17 +179,21 @@ def json_files(tokenizer: Path) -> dict[str, dict]:
 
 
 def export(
-    state: dict[str, Tensor], tokenizer: Path, out: Path, dtype: torch.dtype = torch.bfloat16
+    state: dict[str, Tensor],
+    tokenizer: Path,
+    out: Path,
+    dtype: torch.dtype = torch.bfloat16,
+    recipe: str = "glm_ocr",
 ) -> None:
     """Write all snapshot files."""
     out.mkdir(parents=True, exist_ok=True)
-    for name, content in json_files(tokenizer).items():
+    for name, content in json_files(tokenizer, RECIPES[recipe]).items():
         (out / name).write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     (out / "chat_template.jinja").write_text(CHAT_TEMPLATE)
     if tokenizer.resolve() != (out / "tokenizer.json").resolve():
         shutil.copyfile(tokenizer, out / "tokenizer.json")
-    depth = ModelConfig(ctc_classes=len(CHAR_TO_INDEX) + 1).text.layers
-    save_file(hf_tensors(state, depth, dtype), out / "model.safetensors", metadata={"format": "pt"})
+    tensors = hf_tensors(state, RECIPES[recipe], dtype)
+    save_file(tensors, out / "model.safetensors", metadata={"format": "pt"})
 
 
 def main() -> None:
@@ -232,7 +213,9 @@ def main() -> None:
     args = ap.parse_args()
     saved = torch.load(args.checkpoint, weights_only=False, map_location="cpu")
     weights = saved["ema" if args.average else "model"]
-    export(weights, args.tokenizer, args.out, torch.float32 if args.float32 else torch.bfloat16)
+    recipe = saved["state"].get("recipe", "glm_ocr")
+    dtype = torch.float32 if args.float32 else torch.bfloat16
+    export(weights, args.tokenizer, args.out, dtype, recipe)
     if args.heads:
         save_heads(args.heads, weights)
     print(
@@ -241,10 +224,8 @@ def main() -> None:
         (args.out / "model.safetensors").stat().st_size,
         "bytes",
     )
-    assert (
-        Tokenizer.from_file(str(args.out / "tokenizer.json")).get_vocab_size()
-        <= ModelConfig().text.vocab
-    )
+    tokens = Tokenizer.from_file(str(args.out / "tokenizer.json")).get_vocab_size()
+    assert tokens <= RECIPES[recipe].text().vocab
 
 
 if __name__ == "__main__":

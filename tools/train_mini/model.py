@@ -1,4 +1,4 @@
-"""The whole GLM-OCR graph, sized for CPU training on text lines, with its training losses.
+"""Vision tower and decoder, sized for CPU training on text lines, with the training losses.
 
 Besides the parameters of the published architecture it holds three auxiliary heads, all named
 ``ctc_*`` and dropped at export: two CTC heads and a classifier of the position inside an image
@@ -15,16 +15,22 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from align import Guide
-from config import ModelConfig
-from text_model import LanguageModel
+from config import MiniLlmTextConfig, ModelConfig, TextConfig
+from minillm_text_model import MiniLlmLanguageModel
+from text_model import LanguageModel, Trunk
 from vision import Vision
+
+LANGUAGE_MODELS: dict[type, type[Trunk]] = {
+    TextConfig: LanguageModel,
+    MiniLlmTextConfig: MiniLlmLanguageModel,
+}
 
 
 class Backbone(nn.Module):
     def __init__(self, c: ModelConfig) -> None:
         super().__init__()
         self.visual = Vision(c)
-        self.language_model = LanguageModel(c)
+        self.language_model = LANGUAGE_MODELS[type(c.text)](c)
 
 
 @dataclass
@@ -38,13 +44,10 @@ class Prompt:
     pad: int
 
 
-def line_positions(before: int, image: int, total: int, device: torch.device) -> Tensor:
-    """M-RoPE positions [3, total] for one image of 1 x ``image`` merged tokens."""
-    index = torch.arange(total, device=device)
-    fixed = torch.where(
-        (index >= before) & (index < before + image), torch.full_like(index, before), index
-    )
-    return torch.stack((fixed, fixed, index))
+def input_rows(labels: Tensor, first: int) -> Tensor:
+    """[B, first + A]: which input rows are no padding; row ``first`` predicts label 0."""
+    prompt = torch.ones(len(labels), first, dtype=torch.bool, device=labels.device)
+    return torch.cat((prompt, labels != -100), 1)
 
 
 def token_loss(logits: Tensor, labels: Tensor) -> Tensor:
@@ -96,11 +99,13 @@ class MiniOcr(nn.Module):
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Final-norm hidden states of ``ids`` [B, L] (image slots from ``before``), cos and sin."""
         lm = self.model.language_model
-        n = merged.shape[1]
-        e = lm.embed_tokens(ids)
-        x = torch.cat((e[:, :before], merged, e[:, before + n :]), 1)
-        cos, sin = lm.rotary(line_positions(before, n, ids.shape[1], ids.device))
-        return lm(x, cos, sin, guide, self.ctc_where), cos, sin
+        cos, sin = lm.line_rotary(before, merged.shape[1], ids.shape[1])
+        return lm(self.inputs(merged, ids, before), cos, sin, guide, self.ctc_where), cos, sin
+
+    def inputs(self, merged: Tensor, ids: Tensor, before: int) -> Tensor:
+        """Embeddings of ``ids`` with the image in its slots."""
+        e = self.model.language_model.embed_tokens(ids)
+        return torch.cat((e[:, :before], merged, e[:, before + merged.shape[1] :]), 1)
 
     def mtp_logits(
         self,
@@ -112,13 +117,22 @@ class MiniOcr(nn.Module):
         depth: int,
         share: float = 0.0,
     ) -> list[Tensor]:
-        """Draft logits per depth; the trunk gets ``share`` of the gradient, the embedding none."""
-        lm = self.model.language_model
-        embeds = F.embedding(ids[:, 1:], lm.embed_tokens.weight.detach())
-        outs = lm.layers[lm.depth].unroll(
-            embeds, hidden.detach() + share * (hidden - hidden.detach()), cos, sin, first, depth
-        )
+        """Draft logits per depth; the trunk gets ``share`` of the gradient, the head none."""
+        shared = hidden.detach() + share * (hidden - hidden.detach())
+        outs = self.model.language_model.draft_hidden(ids, shared, cos, sin, first, depth)
         return [F.linear(o, self.lm_head.weight.detach()) for o in outs]
+
+    def draft_losses(self, drafts: list[Tensor], labels: Tensor) -> Tensor:
+        """Cross-entropy of every draft position.
+
+        Row r of ``drafts[d]`` belongs to the hidden state that predicts label r, and guesses label
+        r + d + 1.
+        """
+        losses = []
+        for d, logits in enumerate(drafts):
+            target = labels[:, d + 1 :]
+            losses.append(token_loss(logits[:, : target.shape[1]].float(), target))
+        return torch.stack(losses)
 
     def ctc(self, merged: Tensor, patches: Tensor) -> dict[str, Tensor]:
         """Character logits per column sub-step, before and after the merger."""
@@ -152,13 +166,8 @@ class MiniOcr(nn.Module):
         }
         if guide is not None:
             out["guide"] = guide.total()
+        out |= self.model.language_model.auxiliary(input_rows(labels, first))
         if mtp_depth:
-            # slot i predicts token i+2; slot ``first`` consumes label 0 and predicts label 1
-            losses = []
-            for d, lg in enumerate(
-                self.mtp_logits(ids, hidden, cos, sin, first, mtp_depth, mtp_share)
-            ):
-                target = labels[:, d + 1 :]
-                losses.append(token_loss(lg[:, : target.shape[1]].float(), target))
-            out["mtp"] = torch.stack(losses)
+            drafts = self.mtp_logits(ids, hidden, cos, sin, first, mtp_depth, mtp_share)
+            out["mtp"] = self.draft_losses(drafts, labels)
         return out

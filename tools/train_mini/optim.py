@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 
 import torch
 from torch import Tensor, nn
+
+# The matrices inside of the network; a router is an output of its own.
+HIDDEN = re.compile(r"layers\.(?!.*mlp\.gate\.)|\.blocks\.|merger")
 
 
 def orthogonalise(g: Tensor, steps: int = 5) -> Tensor:
@@ -64,15 +68,7 @@ def build(model: nn.Module, lr: float, muon: bool = True) -> list[torch.optim.Op
     matrices: dict[int, list[Tensor]] = defaultdict(list)
     tables, others = [], []
     for name, p in model.named_parameters():
-        hidden = (
-            p.ndim == 2
-            and ".layers." in name
-            or ".blocks." in name
-            and p.ndim == 2
-            or "merger" in name
-            and p.ndim == 2
-        )
-        if muon and hidden:
+        if muon and p.ndim == 2 and HIDDEN.search(name):
             matrices[3 if ".qkv." in name else 2 if "gate_up" in name else 1].append(p)
         elif p.ndim >= 2:
             tables.append(p)

@@ -11,6 +11,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from charset import CHAR_TO_INDEX
+from recipes import recipe_of
 from snapshot import TRAINING_ONLY, snapshot_weights
 
 HEADS_FILE = "heads.safetensors"
@@ -96,9 +97,26 @@ def grow(head: Tensor, steps: int) -> Tensor:
     return old.flatten(0, 1)
 
 
-def init_from(model: nn.Module, snapshot: Path, heads: Path | None) -> None:
-    """Start from an exported snapshot, and from the saved training heads where given."""
+def shared_weights(model: nn.Module, weights: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Of another recipe's weights those that the model has in the same shape.
+
+    These are the vision tower, the embedding, the head, norms and dense feed-forwards.
+    """
+    own = model.state_dict()
+    return {k: v for k, v in weights.items() if k in own and own[k].shape == v.shape}
+
+
+def init_from(
+    model: nn.Module, snapshot: Path, heads: Path | None, recipe: str = "glm_ocr"
+) -> None:
+    """Start from an exported snapshot, and from the saved training heads where given.
+
+    From a snapshot of another recipe than the model's, only what both have is taken.
+    """
     weights = snapshot_weights(snapshot)
+    foreign = recipe_of(snapshot) != recipe
+    if foreign:
+        weights = shared_weights(model, weights)
     if heads is not None:
         own = model.state_dict()
         for name, value in load_file(heads / HEADS_FILE).items():
@@ -107,5 +125,5 @@ def init_from(model: nn.Module, snapshot: Path, heads: Path | None) -> None:
             weights[name] = grow(value.float(), steps) if grown else value.float()
     missing, _ = model.load_state_dict(weights, strict=False)
     unknown = [name for name in missing if not name.startswith(TRAINING_ONLY)]
-    if unknown:
+    if unknown and not foreign:
         raise ValueError(f"{snapshot}: snapshot lacks {unknown}")

@@ -1,10 +1,12 @@
-"""Decoder with sandwich norms and M-RoPE, and the draft (MTP) layer.
+"""GLM-OCR's decoder with sandwich norms and M-RoPE, and its draft (MTP) layer.
 
 Parameter names equal the Hugging Face checkpoint names.  A batch holds images of one width, so no
 attention masks are needed: text padding sits at the end, under the causal mask.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import torch
 import torch.nn.functional as F
@@ -13,6 +15,18 @@ from torch import Tensor, nn
 from align import Guide
 from config import ModelConfig, TextConfig
 from vision import RMSNorm
+
+if TYPE_CHECKING:
+    from decode import Session
+
+
+def line_positions(before: int, image: int, total: int, device: torch.device) -> Tensor:
+    """M-RoPE positions [3, total] for one image of 1 x ``image`` merged tokens."""
+    index = torch.arange(total, device=device)
+    fixed = torch.where(
+        (index >= before) & (index < before + image), torch.full_like(index, before), index
+    )
+    return torch.stack((fixed, fixed, index))
 
 
 def rotate_adjacent(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
@@ -52,10 +66,10 @@ class TextAttention(nn.Module):
 
 
 class TextMlp(nn.Module):
-    def __init__(self, c: TextConfig) -> None:
+    def __init__(self, hidden: int, intermediate: int) -> None:
         super().__init__()
-        self.gate_up_proj = nn.Linear(c.hidden, 2 * c.intermediate, bias=False)
-        self.down_proj = nn.Linear(c.intermediate, c.hidden, bias=False)
+        self.gate_up_proj = nn.Linear(hidden, 2 * intermediate, bias=False)
+        self.down_proj = nn.Linear(intermediate, hidden, bias=False)
 
     def forward(self, x: Tensor) -> Tensor:
         gate, up = self.gate_up_proj(x).chunk(2, -1)
@@ -67,7 +81,7 @@ class TextLayer(nn.Module):
 
     def __init__(self, c: TextConfig) -> None:
         super().__init__()
-        self.self_attn, self.mlp = TextAttention(c), TextMlp(c)
+        self.self_attn, self.mlp = TextAttention(c), TextMlp(c.hidden, c.intermediate)
         for name in (
             "input_layernorm",
             "post_self_attn_layernorm",
@@ -83,7 +97,11 @@ class TextLayer(nn.Module):
         self, x: Tensor, cos: Tensor, sin: Tensor, heads: int = 0
     ) -> tuple[Tensor, Tensor, Tensor]:
         y, q, k = self.self_attn(self.input_layernorm(x), cos, sin, heads)
-        return self.feed_forward(x + self.post_self_attn_layernorm(y)), q, k
+        return self.finish(x, y), q, k
+
+    def finish(self, x: Tensor, attended: Tensor) -> Tensor:
+        """The layer's output for its input and what its attention gave."""
+        return self.feed_forward(x + self.post_self_attn_layernorm(attended))
 
 
 class SharedHead(nn.Module):
@@ -139,31 +157,19 @@ class MtpLayer(TextLayer):
             for j, v in enumerate(chain_v):
                 o = o + p[..., s + j : s + j + 1] * v
             o = self.self_attn.o_proj(o.transpose(1, 2).reshape(b, keep, -1))
-            u = self.feed_forward(z + self.post_self_attn_layernorm(o))
-            outputs.append(self.shared_head.norm(u))
+            outputs.append(self.shared_head.norm(self.finish(z, o)))
         return outputs
 
 
-class LanguageModel(nn.Module):
-    def __init__(self, c: ModelConfig) -> None:
-        super().__init__()
-        t = c.text
-        self.embed_tokens = nn.Embedding(t.vocab, t.hidden)
-        self.layers = nn.ModuleList([TextLayer(t) for _ in range(t.layers)] + [MtpLayer(t)])
-        self.norm = RMSNorm(t.hidden)
-        self.depth, self.section = t.layers, t.mrope_section
-        self.register_buffer(
-            "inv_freq",
-            1.0 / (c.theta ** (torch.arange(0, t.head_dim, 2).float() / t.head_dim)),
-            persistent=False,
-        )
+class Trunk(nn.Module):
+    """What decoders have in common: an embedding, ``depth`` layers and the final norm."""
 
-    def rotary(self, positions: Tensor) -> tuple[Tensor, Tensor]:
-        """positions [3, L] -> cos, sin [L, head_dim / 2] with contiguous M-RoPE sections."""
-        angles = positions[..., None].float() * self.inv_freq
-        parts = angles.split(self.section, -1)
-        angles = torch.cat([part[i] for i, part in enumerate(parts)], -1)
-        return angles.cos(), angles.sin()
+    def __init__(self, vocab: int, hidden: int, layers: list[nn.Module], depth: int) -> None:
+        super().__init__()
+        self.embed_tokens = nn.Embedding(vocab, hidden)
+        self.layers = nn.ModuleList(layers)
+        self.norm = RMSNorm(hidden)
+        self.depth = depth
 
     def forward(
         self,
@@ -181,3 +187,65 @@ class LanguageModel(nn.Module):
                 if where is not None:
                     guided.position(where(x.float()))
         return self.norm(x)
+
+    def auxiliary(self, rows: Tensor) -> dict[str, Tensor]:
+        """Further losses of the last forward over the rows [B, L] that count."""
+        return {}
+
+
+class LanguageModel(Trunk):
+    def __init__(self, c: ModelConfig) -> None:
+        t = c.text
+        layers = [TextLayer(t) for _ in range(t.layers)] + [MtpLayer(t)]
+        super().__init__(t.vocab, t.hidden, layers, t.layers)
+        self.section = t.mrope_section
+        self.register_buffer(
+            "inv_freq",
+            1.0 / (c.theta ** (torch.arange(0, t.head_dim, 2).float() / t.head_dim)),
+            persistent=False,
+        )
+
+    def rotary(self, positions: Tensor) -> tuple[Tensor, Tensor]:
+        """positions [3, L] -> cos, sin [L, head_dim / 2] with contiguous M-RoPE sections."""
+        angles = positions[..., None].float() * self.inv_freq
+        parts = angles.split(self.section, -1)
+        angles = torch.cat([part[i] for i, part in enumerate(parts)], -1)
+        return angles.cos(), angles.sin()
+
+    def line_rotary(self, before: int, image: int, total: int) -> tuple[Tensor, Tensor]:
+        """cos, sin of a prompt with one line image at ``before`` and what follows it."""
+        return self.rotary(line_positions(before, image, total, self.inv_freq.device))
+
+    def draft_hidden(
+        self, ids: Tensor, hidden: Tensor, cos: Tensor, sin: Tensor, first: int, depth: int
+    ) -> list[Tensor]:
+        """Drafts' hidden states: at [d][:, r] that of token first + r + d + 2.
+
+        ``hidden`` are the trunk's outputs at ``ids[:, :-1]``; the embedding gets no gradient.
+        """
+        embeds = F.embedding(ids[:, 1:], self.embed_tokens.weight.detach())
+        return self.layers[self.depth].unroll(embeds, hidden, cos, sin, first, depth)
+
+    def draft(
+        self,
+        session: Session,
+        tokens: list[int],
+        hidden: Tensor,
+        slot: int,
+        count: int,
+        head: nn.Linear,
+    ) -> list[int]:
+        """``count`` draft tokens after the accepted ``tokens`` whose first slot is ``slot``.
+
+        Slot i takes token i+1 and ``hidden`` of i, or the previous draft's output.
+        """
+        layer = self.layers[self.depth]
+        out: list[int] = []
+        for j in range(count):
+            fresh = [out[-1]] if j else tokens
+            start = slot + len(tokens) - 1 + j if j else slot
+            z = layer.combine(self.embed_tokens(torch.tensor([fresh])), hidden)
+            z = session.layer(layer, z, session.draft_cache, start)
+            hidden = layer.shared_head.norm(z)[:, -1:]
+            out.append(int(head(hidden[0, 0]).argmax()))
+        return out

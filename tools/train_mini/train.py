@@ -1,7 +1,8 @@
 """Train platen-mini on a pool of rendered lines (CPU).
 
-Two stages.  "ctc" trains the vision tower alone on character CTC; "joint" trains everything: CTC,
-the decoder under an attention guide (align.py) and the draft (MTP) layer.  A run either continues a
+Stages.  "ctc" trains the vision tower alone on character CTC; "layers" teaches the decoder layer by
+layer from a decoder of the other recipe (distil.py); "joint" trains everything: CTC, the decoder
+under an attention guide (align.py) and the draft layer or heads.  A run either continues a
 checkpoint, starts from an exported snapshot (--init-from) or starts from nothing.
 
 The clock rules: the learning rate is constant until --decay-at and falls along a cosine until
@@ -28,17 +29,20 @@ from torch import Tensor
 from align import build_guide
 from batches import Batch, Pool, assemble, jitter, make_prompt
 from charset import CHAR_TO_INDEX
+from distil import imitation
 from exchange import Exchange, flatten, unflatten
 from model import MiniOcr, Prompt
 from monitor import validate
 from optim import build
-from snapshot import new_model
+from recipes import RECIPES
+from snapshot import load_snapshot, new_model
 from state import Average, init_from, load_checkpoint, save_checkpoint
 
 LOWEST_RATE = 0.02
 DRAFT_DEPTH = 3
 DRAFT_WEIGHTS = (0.51, 0.31, 0.18)
 DRAFT_WEIGHT = 0.3
+MAX_LAYERS = 16
 AVERAGE_EVERY = 10
 EMPTY_LENGTH = 20
 
@@ -55,6 +59,30 @@ def ctc_loss(logits: Tensor, texts: list[str]) -> Tensor:
     return (loss / torch.where(lengths > 0, lengths, EMPTY_LENGTH)).mean()
 
 
+def answer_losses(
+    model: MiniOcr,
+    prompt: Prompt,
+    batch: Batch,
+    merged: Tensor,
+    ctc: dict[str, Tensor],
+    depth: int,
+    args: argparse.Namespace,
+    teacher: MiniOcr | None,
+) -> dict[str, Tensor]:
+    """Losses of the decoder."""
+    before = len(prompt.before)
+    ids, labels = assemble(prompt, merged.shape[1], batch.answers, args.noise)
+    if args.stage == "layers":
+        return imitation(model, teacher, merged, ids, labels, before, depth)
+    first = ids.shape[1] - labels.shape[1] - 1
+    chars = [[CHAR_TO_INDEX[c] for c in t] for t in batch.texts]
+    guide = build_guide(
+        ctc["ctc_merged"], chars, batch.offsets, labels.shape[1], before, merged.shape[1], first
+    )
+    with torch.autocast("cpu", torch.bfloat16, enabled=args.bf16):
+        return model.answer_losses(merged, ids, labels, before, guide, depth, args.mtp_grad)
+
+
 def batch_loss(
     model: MiniOcr,
     prompt: Prompt,
@@ -62,38 +90,38 @@ def batch_loss(
     depth: int,
     args: argparse.Namespace,
     rng: random.Random,
+    teacher: MiniOcr | None = None,
 ) -> tuple[Tensor, dict[str, float]]:
     """Training loss of one batch and the values to log; ``depth`` draft positions (0: none)."""
-    merged, patches = model.encode(jitter(batch.images, rng))
-    ctc = model.ctc(merged, patches)
-    out = {
-        "c1": ctc_loss(ctc["ctc_patch"], batch.texts),
-        "c2": ctc_loss(ctc["ctc_merged"], batch.texts),
-    }
-    loss = out["c1"] + out["c2"]
-    if args.stage == "joint":
-        ids, labels = assemble(prompt, merged.shape[1], batch.answers, args.noise)
-        first = ids.shape[1] - labels.shape[1] - 1
-        chars = [[CHAR_TO_INDEX[c] for c in t] for t in batch.texts]
-        guide = build_guide(
-            ctc["ctc_merged"],
-            chars,
-            batch.offsets,
-            labels.shape[1],
-            len(prompt.before),
-            merged.shape[1],
-            first,
-        )
-        with torch.autocast("cpu", torch.bfloat16, enabled=args.bf16):
-            out |= model.answer_losses(
-                merged, ids, labels, len(prompt.before), guide, depth, args.mtp_grad
-            )
-        loss = args.ctc_weight * loss + out["loss"] + args.guide_weight * out["guide"]
+    with torch.set_grad_enabled(not args.freeze_vision):
+        merged, patches = model.encode(jitter(batch.images, rng))
+        ctc = model.ctc(merged, patches)
+    out: dict[str, Tensor] = {}
+    if not args.freeze_vision:
+        out["c1"] = ctc_loss(ctc["ctc_patch"], batch.texts)
+        out["c2"] = ctc_loss(ctc["ctc_merged"], batch.texts)
+    if args.stage != "ctc":
+        out |= answer_losses(model, prompt, batch, merged, ctc, depth, args, teacher)
     if "mtp" in out:
         drafts = out.pop("mtp")
-        loss = loss + DRAFT_WEIGHT * (torch.tensor(DRAFT_WEIGHTS) * drafts).sum()
         out |= {f"mtp{i + 1}": d for i, d in enumerate(drafts)}
+    weights = loss_weights(args)
+    loss = sum(weights[k] * v for k, v in out.items() if k in weights)
     return loss, {k: float(v.detach()) for k, v in out.items()}
+
+
+def loss_weights(args: argparse.Namespace) -> dict[str, float]:
+    """Weight of every loss by its logged name; what has none is only logged."""
+    ctc = 1.0 if args.stage == "ctc" else args.ctc_weight
+    return {
+        "c1": ctc,
+        "c2": ctc,
+        "loss": 1.0,
+        "guide": args.guide_weight,
+        "aux": args.aux_weight,
+        **{f"layer{i}": 1.0 for i in range(MAX_LAYERS)},
+        **{f"mtp{i + 1}": DRAFT_WEIGHT * w for i, w in enumerate(DRAFT_WEIGHTS)},
+    }
 
 
 class Schedule:
@@ -151,10 +179,11 @@ class Worker:
         torch.manual_seed(args.seed)
         self.tok = Tokenizer.from_file(str(args.tokenizer))
         self.prompt = make_prompt(self.tok)
-        self.model = new_model()
+        self.model = new_model(args.recipe)
+        self.teacher = load_snapshot(args.teacher) if args.stage == "layers" else None
         self.optimizers = build(self.model, args.lr)
         self.average = Average(self.model, args.ema)
-        self.state = {"step": 0, "samples": 0, "elapsed": 0.0}
+        self.state = {"step": 0, "samples": 0, "elapsed": 0.0, "recipe": args.recipe}
         self.restore()
         seed = args.seed + self.state["step"] + 1_000_003 * rank
         self.rng = random.Random(seed)
@@ -170,7 +199,7 @@ class Worker:
         if path.exists():
             self.state = load_checkpoint(path, self.model, self.average, self.optimizers)
         elif self.args.init_from:
-            init_from(self.model, self.args.init_from, self.args.heads)
+            init_from(self.model, self.args.init_from, self.args.heads, self.args.recipe)
             self.average = Average(self.model, self.args.ema)
 
     def step(self, factor: float, decay: float) -> dict[str, float]:
@@ -179,10 +208,16 @@ class Worker:
         for o in self.optimizers:
             for g in o.param_groups:
                 g["lr"] = args.lr * factor
-        drafting = args.stage == "joint" and (decay > args.mtp_always or step % args.mtp_every == 0)
+        drafting = args.stage != "ctc" and (decay > args.mtp_always or step % args.mtp_every == 0)
         batch = self.pool.batch(self.rng, args.widest, args.budget)
         loss, values = batch_loss(
-            self.model, self.prompt, batch, DRAFT_DEPTH if drafting else 0, args, self.rng
+            self.model,
+            self.prompt,
+            batch,
+            DRAFT_DEPTH if drafting else 0,
+            args,
+            self.rng,
+            self.teacher,
         )
         loss.backward()
         values["norm"] = float(torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0))
@@ -245,7 +280,7 @@ class Worker:
 
     def check(self, log: Log) -> None:
         """Greedy CER on the monitoring lines, with the averaged weights."""
-        model = new_model()
+        model = new_model(self.args.recipe)
         model.load_state_dict(self.average.weights)
         result = validate(model, self.prompt, self.tok, self.args.val_pool, self.args.widest)
         log.start()
@@ -287,7 +322,12 @@ def parse_args() -> argparse.Namespace:
     ap.add_argument(
         "--heads", type=Path, help="folder of the training heads kept beside a snapshot"
     )
-    ap.add_argument("--stage", choices=("ctc", "joint"), default="joint")
+    ap.add_argument("--recipe", choices=tuple(RECIPES), default="glm_ocr", help="the text model")
+    ap.add_argument("--stage", choices=("ctc", "layers", "joint"), default="joint")
+    ap.add_argument("--teacher", type=Path, help="snapshot that the stage layers learns from")
+    ap.add_argument(
+        "--freeze-vision", action="store_true", help="train the decoder and the draft heads only"
+    )
     ap.add_argument("--end-at", required=True, help="UTC time HH:MM at which the run ends")
     ap.add_argument("--decay-at", required=True, help="UTC time HH:MM at which the decay begins")
     ap.add_argument("--lr", type=float, default=2e-3)
@@ -301,6 +341,7 @@ def parse_args() -> argparse.Namespace:
     ap.add_argument("--widest", type=int, default=700, help="widest line used, in pixels")
     ap.add_argument("--guide-weight", type=float, default=0.5)
     ap.add_argument("--ctc-weight", type=float, default=0.3, help="CTC weight in the joint stage")
+    ap.add_argument("--aux-weight", type=float, default=0.01, help="weight of the router's loss")
     ap.add_argument("--noise", type=float, default=0.05, help="share of answer inputs replaced")
     ap.add_argument("--mtp-every", type=int, default=2, help="draft loss on every n-th step")
     ap.add_argument(
@@ -332,13 +373,16 @@ def parse_args() -> argparse.Namespace:
     ap.add_argument("--save-minutes", type=float, default=3)
     ap.add_argument("--check-minutes", type=float, default=12)
     ap.add_argument("--seed", type=int, default=1)
-    return ap.parse_args()
+    args = ap.parse_args()
+    if (args.stage == "layers") != (args.teacher is not None):
+        ap.error("--stage layers and --teacher go together")
+    return args
 
 
 def main() -> None:
     args = parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
-    size = sum(p.numel() for p in new_model().parameters())
+    size = sum(p.numel() for p in new_model(args.recipe).parameters())
     board = Exchange(size, args.ranks, mp.get_context("spawn").Lock())
     if args.ranks > 1:
         mp.spawn(run, (args, board), nprocs=args.ranks)
