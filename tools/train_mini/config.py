@@ -56,6 +56,25 @@ class MiniLlmTextConfig:
     draft_intermediate: int = 256
 
 
+# A model of about 1 MB, which reads little: for tests of programs.
+TINY_VISION = VisionConfig(hidden=64, heads=2, depth=3, intermediate=160, out_hidden=96)
+TINY_TEXT = MiniLlmTextConfig(
+    hidden=96,
+    intermediate=192,
+    layers=3,
+    heads=4,
+    nope_dim=16,
+    rope_dim=16,
+    value_dim=24,
+    kv_rank=48,
+    experts=4,
+    expert_intermediate=32,
+    shared_experts=2,
+    draft_heads=2,
+    draft_intermediate=96,
+)
+
+
 @dataclass
 class ModelConfig:
     vision: VisionConfig = field(default_factory=VisionConfig)

@@ -12,8 +12,8 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from config import IMAGE_MEAN, IMAGE_STD, LUMA, LUMA_STD, MERGE, PATCH
-from recipes import RECIPES, Recipe
+from config import IMAGE_MEAN, IMAGE_STD, LUMA, LUMA_STD, MERGE, PATCH, ModelConfig
+from recipes import RECIPES, VISION_KEYS, kind_of, new_config, sizes_json
 from render import BASELINE, HEIGHT, X_HEIGHT
 from snapshot import PATCH_KERNEL, TRAINING_ONLY
 from state import save_heads
@@ -64,19 +64,17 @@ def expand_patch_weight(weight: Tensor) -> Tensor:
     return (gray * factor).expand(-1, 3, 2, PATCH, PATCH).contiguous()
 
 
-def hf_tensors(state: dict[str, Tensor], recipe: Recipe, dtype: torch.dtype) -> dict[str, Tensor]:
+def hf_tensors(state: dict[str, Tensor], c: ModelConfig, dtype: torch.dtype) -> dict[str, Tensor]:
     """Tensors under the names of the Hugging Face layout."""
     out = {k: v for k, v in state.items() if not k.startswith(TRAINING_ONLY)}
     out[PATCH_KERNEL] = expand_patch_weight(out[PATCH_KERNEL])
-    out = recipe.to_file(out, recipe.config())
+    out = RECIPES[kind_of(c.text)].to_file(out, c)
     return {k: v.to(dtype).contiguous().clone() for k, v in sorted(out.items())}
 
 
-def config_json(recipe: Recipe, ids: dict[str, int]) -> dict:
+def config_json(c: ModelConfig, ids: dict[str, int]) -> dict:
     """config.json content."""
-    c = recipe.config()
-    v = c.vision
-    text = recipe.text_json(c) | {
+    text = RECIPES[kind_of(c.text)].text_json(c) | {
         "eos_token_id": [ids["<|endoftext|>"], ids["<|user|>"]],
         "pad_token_id": ids["<|endoftext|>"],
         "tie_word_embeddings": False,
@@ -85,10 +83,7 @@ def config_json(recipe: Recipe, ids: dict[str, int]) -> dict:
     }
     vision = {
         "model_type": "glm_ocr_vision",
-        "depth": v.depth,
-        "hidden_size": v.hidden,
-        "num_heads": v.heads,
-        "intermediate_size": v.intermediate,
+        **sizes_json(c.vision, VISION_KEYS),
         "hidden_act": "silu",
         "attention_bias": True,
         "attention_dropout": 0.0,
@@ -98,7 +93,6 @@ def config_json(recipe: Recipe, ids: dict[str, int]) -> dict:
         "patch_size": PATCH,
         "temporal_patch_size": 2,
         "spatial_merge_size": MERGE,
-        "out_hidden_size": v.out_hidden,
         "image_size": 336,
         "rope_parameters": {"rope_type": "axial", "rope_theta": c.theta},
         "initializer_range": 0.02,
@@ -139,13 +133,13 @@ def tokenizer_config(added: list[dict]) -> dict:
     }
 
 
-def json_files(tokenizer: Path, recipe: Recipe) -> dict[str, dict]:
+def json_files(tokenizer: Path, c: ModelConfig) -> dict[str, dict]:
     """All JSON files of the snapshot but the tokenizer itself."""
     added = json.loads(tokenizer.read_text())["added_tokens"]
     ids = {a["content"]: a["id"] for a in added}
     stops = [ids["<|endoftext|>"], ids["<|user|>"]]
     return {
-        "config.json": config_json(recipe, ids),
+        "config.json": config_json(c, ids),
         "generation_config.json": {
             "do_sample": False,
             "eos_token_id": stops,
@@ -183,16 +177,17 @@ def export(
     tokenizer: Path,
     out: Path,
     dtype: torch.dtype = torch.bfloat16,
-    recipe: str = "glm_ocr",
+    model: str = "glm_ocr",
 ) -> None:
-    """Write all snapshot files."""
+    """Write all snapshot files of a model of ``MODELS``."""
+    config = new_config(model)
     out.mkdir(parents=True, exist_ok=True)
-    for name, content in json_files(tokenizer, RECIPES[recipe]).items():
+    for name, content in json_files(tokenizer, config).items():
         (out / name).write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     (out / "chat_template.jinja").write_text(CHAT_TEMPLATE)
     if tokenizer.resolve() != (out / "tokenizer.json").resolve():
         shutil.copyfile(tokenizer, out / "tokenizer.json")
-    tensors = hf_tensors(state, RECIPES[recipe], dtype)
+    tensors = hf_tensors(state, config, dtype)
     save_file(tensors, out / "model.safetensors", metadata={"format": "pt"})
 
 
@@ -213,9 +208,9 @@ def main() -> None:
     args = ap.parse_args()
     saved = torch.load(args.checkpoint, weights_only=False, map_location="cpu")
     weights = saved["ema" if args.average else "model"]
-    recipe = saved["state"].get("recipe", "glm_ocr")
+    model = saved["state"].get("model", "glm_ocr")
     dtype = torch.float32 if args.float32 else torch.bfloat16
-    export(weights, args.tokenizer, args.out, dtype, recipe)
+    export(weights, args.tokenizer, args.out, dtype, model)
     if args.heads:
         save_heads(args.heads, weights)
     print(
@@ -225,7 +220,7 @@ def main() -> None:
         "bytes",
     )
     tokens = Tokenizer.from_file(str(args.out / "tokenizer.json")).get_vocab_size()
-    assert tokens <= RECIPES[recipe].text().vocab
+    assert tokens <= new_config(model).text.vocab
 
 
 if __name__ == "__main__":

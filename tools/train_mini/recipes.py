@@ -1,4 +1,4 @@
-"""The two recipes: what differs between their snapshots.
+"""The two kinds of decoder: what differs between their snapshots, and the sizes of new models.
 
 A recipe is named by ``text_config.model_type`` of a snapshot, without the ending ``_text``.  The
 graphs themselves are told apart by the type of their config (``LANGUAGE_MODELS`` in model.py).
@@ -8,46 +8,85 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from charset import CHAR_TO_INDEX
-from config import MiniLlmTextConfig, ModelConfig, TextConfig
+from config import (
+    TINY_TEXT,
+    TINY_VISION,
+    MiniLlmTextConfig,
+    ModelConfig,
+    TextConfig,
+    VisionConfig,
+)
 
 TEXT = "model.language_model."
 GATE_UP = ".gate_up_proj.weight"
 
 
+# Sizes of a config and their keys in config.json.
+VISION_KEYS = {
+    "hidden": "hidden_size",
+    "heads": "num_heads",
+    "depth": "depth",
+    "intermediate": "intermediate_size",
+    "out_hidden": "out_hidden_size",
+}
+SHARED_KEYS = {
+    "vocab": "vocab_size",
+    "hidden": "hidden_size",
+    "intermediate": "intermediate_size",
+    "layers": "num_hidden_layers",
+    "heads": "num_attention_heads",
+}
+GLM_KEYS = SHARED_KEYS | {"kv_heads": "num_key_value_heads", "head_dim": "head_dim"}
+MINILLM_KEYS = SHARED_KEYS | {
+    "nope_dim": "qk_nope_head_dim",
+    "rope_dim": "qk_rope_head_dim",
+    "value_dim": "v_head_dim",
+    "kv_rank": "kv_lora_rank",
+    "q_rank": "q_lora_rank",
+    "dense_layers": "first_k_dense_replace",
+    "experts": "n_routed_experts",
+    "experts_per_token": "num_experts_per_tok",
+    "expert_intermediate": "moe_intermediate_size",
+    "shared_experts": "n_shared_experts",
+    "draft_heads": "num_nextn_predict_layers",
+    "draft_intermediate": "mtp_intermediate_size",
+}
+
+
+def sizes_json(config: object, keys: dict[str, str]) -> dict[str, int]:
+    """The sizes of a config under their keys in config.json."""
+    return {key: getattr(config, name) for name, key in keys.items()}
+
+
+def sizes(json_object: dict, keys: dict[str, str]) -> dict[str, int]:
+    """The reverse of ``sizes_json``."""
+    return {name: json_object[key] for name, key in keys.items()}
+
+
 @dataclass(frozen=True)
 class Recipe:
-    """How a decoder appears in a snapshot, and its size if it is started anew."""
+    """A kind of decoder: how it appears in a snapshot."""
 
-    text: Callable[[], TextConfig | MiniLlmTextConfig]
     text_json: Callable[[ModelConfig], dict]
+    text: Callable[[dict], TextConfig | MiniLlmTextConfig]
     to_file: Callable[[dict[str, Tensor], ModelConfig], dict[str, Tensor]]
     from_file: Callable[[dict[str, Tensor], ModelConfig], dict[str, Tensor]]
-
-    def config(self) -> ModelConfig:
-        return ModelConfig(text=self.text(), ctc_classes=len(CHAR_TO_INDEX) + 1)
 
 
 def glm_text_json(c: ModelConfig) -> dict:
     """``text_config`` of GLM-OCR, but for the token ids."""
-    t = c.text
     return {
         "model_type": "glm_ocr_text",
         "dtype": "bfloat16",
-        "vocab_size": t.vocab,
-        "hidden_size": t.hidden,
-        "intermediate_size": t.intermediate,
-        "num_hidden_layers": t.layers,
+        **sizes_json(c.text, GLM_KEYS),
         "num_nextn_predict_layers": 1,
-        "num_attention_heads": t.heads,
-        "num_key_value_heads": t.kv_heads,
-        "head_dim": t.head_dim,
         "hidden_act": "silu",
         "rms_norm_eps": c.eps,
         "attention_bias": False,
@@ -57,9 +96,15 @@ def glm_text_json(c: ModelConfig) -> dict:
             "rope_type": "default",
             "rope_theta": c.theta,
             "partial_rotary_factor": 1.0,
-            "mrope_section": list(t.mrope_section),
+            "mrope_section": list(c.text.mrope_section),
         },
     }
+
+
+def glm_text(text_config: dict) -> TextConfig:
+    """The sizes of a ``text_config`` of GLM-OCR."""
+    section = tuple(text_config["rope_parameters"]["mrope_section"])
+    return TextConfig(**sizes(text_config, GLM_KEYS), mrope_section=section)
 
 
 def glm_to_file(state: dict[str, Tensor], c: ModelConfig) -> dict[str, Tensor]:
@@ -80,17 +125,11 @@ def glm_from_file(state: dict[str, Tensor], c: ModelConfig) -> dict[str, Tensor]
 
 def minillm_text_json(c: ModelConfig) -> dict:
     """``text_config`` of MiniLLM, but for the token ids."""
-    t = c.text
     return {
         "model_type": "minillm",
         "dtype": "bfloat16",
-        "vocab_size": t.vocab,
-        "hidden_size": t.hidden,
-        "intermediate_size": t.intermediate,
-        "moe_intermediate_size": t.expert_intermediate,
-        "num_hidden_layers": t.layers,
-        "num_attention_heads": t.heads,
-        "num_key_value_heads": t.heads,
+        **sizes_json(c.text, MINILLM_KEYS),
+        "num_key_value_heads": c.text.heads,
         "hidden_act": "silu",
         "rms_norm_eps": c.eps,
         "attention_bias": False,
@@ -98,24 +137,18 @@ def minillm_text_json(c: ModelConfig) -> dict:
         "max_position_embeddings": 4096,
         "rope_theta": c.theta,
         "rope_scaling": None,
-        "q_lora_rank": t.q_rank or None,
-        "kv_lora_rank": t.kv_rank,
-        "qk_nope_head_dim": t.nope_dim,
-        "qk_rope_head_dim": t.rope_dim,
-        "v_head_dim": t.value_dim,
-        "use_moe": t.dense_layers < t.layers,
-        "n_routed_experts": t.experts,
-        "num_experts_per_tok": t.experts_per_token,
-        "n_shared_experts": t.shared_experts,
-        "first_k_dense_replace": t.dense_layers,
+        "use_moe": c.text.dense_layers < c.text.layers,
         "moe_layer_freq": 1,
         "scoring_func": "softmax",
         "norm_topk_prob": True,
         "routed_scaling_factor": 1.0,
         "seq_aux": True,
-        "num_nextn_predict_layers": t.draft_heads,
-        "mtp_intermediate_size": t.draft_intermediate,
     }
+
+
+def minillm_text(text_config: dict) -> MiniLlmTextConfig:
+    """The sizes of a ``text_config`` of MiniLLM."""
+    return MiniLlmTextConfig(**sizes(text_config, MINILLM_KEYS))
 
 
 def split_experts(name: str, value: Tensor, count: int) -> dict[str, Tensor]:
@@ -166,17 +199,36 @@ def minillm_from_file(state: dict[str, Tensor], c: ModelConfig) -> dict[str, Ten
 
 
 RECIPES = {
-    "glm_ocr": Recipe(TextConfig, glm_text_json, glm_to_file, glm_from_file),
-    "minillm": Recipe(MiniLlmTextConfig, minillm_text_json, minillm_to_file, minillm_from_file),
+    "glm_ocr": Recipe(glm_text_json, glm_text, glm_to_file, glm_from_file),
+    "minillm": Recipe(minillm_text_json, minillm_text, minillm_to_file, minillm_from_file),
+}
+# Models that can be started anew: ``glm_ocr`` is the bundled one.
+MODELS: dict[str, ModelConfig] = {
+    "glm_ocr": ModelConfig(),
+    "minillm": ModelConfig(text=MiniLlmTextConfig()),
+    "minillm-tiny": ModelConfig(TINY_VISION, TINY_TEXT),
 }
 
 
-def recipe_of(folder: Path) -> str:
-    """Name of the recipe of a snapshot; one without config.json is GLM-OCR's."""
+def kind_of(text: TextConfig | MiniLlmTextConfig) -> str:
+    """Name of the recipe of a decoder's sizes."""
+    return "minillm" if isinstance(text, MiniLlmTextConfig) else "glm_ocr"
+
+
+def new_config(model: str) -> ModelConfig:
+    """The sizes of a model of ``MODELS``, with heads for today's alphabet."""
+    return replace(MODELS[model], ctc_classes=len(CHAR_TO_INDEX) + 1)
+
+
+def read_config(folder: Path) -> ModelConfig:
+    """The sizes of a snapshot; one without config.json has those of the bundled model."""
     path = folder / "config.json"
     if not path.exists():
-        return "glm_ocr"
-    kind = json.loads(path.read_text())["text_config"]["model_type"].removesuffix("_text")
+        return new_config("glm_ocr")
+    content = json.loads(path.read_text())
+    kind = content["text_config"]["model_type"].removesuffix("_text")
     if kind not in RECIPES:
         raise ValueError(f"{path}: text_config.model_type is {kind}, not one of {list(RECIPES)}")
-    return kind
+    vision = VisionConfig(**sizes(content["vision_config"], VISION_KEYS))
+    text = RECIPES[kind].text(content["text_config"])
+    return ModelConfig(vision, text, ctc_classes=len(CHAR_TO_INDEX) + 1)

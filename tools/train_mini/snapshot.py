@@ -10,7 +10,7 @@ from torch import Tensor
 
 from config import IMAGE_MEAN, IMAGE_STD, LUMA_MEAN, LUMA_STD
 from model import MiniOcr
-from recipes import RECIPES, recipe_of
+from recipes import RECIPES, kind_of, new_config, read_config
 
 PATCH_KERNEL = "model.visual.patch_embed.proj.weight"
 PATCH_BIAS = "model.visual.patch_embed.proj.bias"
@@ -34,18 +34,18 @@ def snapshot_weights(folder: Path) -> dict[str, Tensor]:
     """Float32 weights of a snapshot under the names of the training model."""
     state = {k: v.float() for k, v in load_file(folder / "model.safetensors").items()}
     fold_patch_kernel(state)
-    recipe = RECIPES[recipe_of(folder)]
-    return recipe.from_file(state, recipe.config())
+    config = read_config(folder)
+    return RECIPES[kind_of(config.text)].from_file(state, config)
 
 
-def new_model(recipe: str = "glm_ocr") -> MiniOcr:
-    """A freshly initialised model of a recipe's size; ``glm_ocr`` is the bundled one."""
-    return MiniOcr(RECIPES[recipe].config())
+def new_model(name: str = "glm_ocr") -> MiniOcr:
+    """A freshly initialised model; ``glm_ocr`` has the bundled size."""
+    return MiniOcr(new_config(name))
 
 
 def load_snapshot(folder: Path) -> MiniOcr:
     """The model with the weights of a snapshot, for evaluation; training heads stay random."""
-    model = new_model(recipe_of(folder)).eval()
+    model = MiniOcr(read_config(folder)).eval()
     missing, _ = model.load_state_dict(snapshot_weights(folder), strict=False)
     unknown = [name for name in missing if not name.startswith(TRAINING_ONLY)]
     if unknown:

@@ -11,7 +11,8 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from charset import CHAR_TO_INDEX
-from recipes import recipe_of
+from model import MiniOcr
+from recipes import read_config
 from snapshot import TRAINING_ONLY, snapshot_weights
 
 HEADS_FILE = "heads.safetensors"
@@ -98,7 +99,7 @@ def grow(head: Tensor, steps: int) -> Tensor:
 
 
 def shared_weights(model: nn.Module, weights: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Of another recipe's weights those that the model has in the same shape.
+    """Of another model's weights those that the model has in the same shape.
 
     These are the vision tower, the embedding, the head, norms and dense feed-forwards.
     """
@@ -106,15 +107,13 @@ def shared_weights(model: nn.Module, weights: dict[str, Tensor]) -> dict[str, Te
     return {k: v for k, v in weights.items() if k in own and own[k].shape == v.shape}
 
 
-def init_from(
-    model: nn.Module, snapshot: Path, heads: Path | None, recipe: str = "glm_ocr"
-) -> None:
+def init_from(model: MiniOcr, snapshot: Path, heads: Path | None) -> None:
     """Start from an exported snapshot, and from the saved training heads where given.
 
-    From a snapshot of another recipe than the model's, only what both have is taken.
+    From a snapshot with another decoder than the model's, only what both have is taken.
     """
     weights = snapshot_weights(snapshot)
-    foreign = recipe_of(snapshot) != recipe
+    foreign = read_config(snapshot).text != model.config.text
     if foreign:
         weights = shared_weights(model, weights)
     if heads is not None:

@@ -34,7 +34,7 @@ from exchange import Exchange, flatten, unflatten
 from model import MiniOcr, Prompt
 from monitor import validate
 from optim import build
-from recipes import RECIPES
+from recipes import MODELS
 from snapshot import load_snapshot, new_model
 from state import Average, init_from, load_checkpoint, save_checkpoint
 
@@ -179,11 +179,11 @@ class Worker:
         torch.manual_seed(args.seed)
         self.tok = Tokenizer.from_file(str(args.tokenizer))
         self.prompt = make_prompt(self.tok)
-        self.model = new_model(args.recipe)
+        self.model = new_model(args.model)
         self.teacher = load_snapshot(args.teacher) if args.stage == "layers" else None
         self.optimizers = build(self.model, args.lr)
         self.average = Average(self.model, args.ema)
-        self.state = {"step": 0, "samples": 0, "elapsed": 0.0, "recipe": args.recipe}
+        self.state = {"step": 0, "samples": 0, "elapsed": 0.0, "model": args.model}
         self.restore()
         seed = args.seed + self.state["step"] + 1_000_003 * rank
         self.rng = random.Random(seed)
@@ -199,7 +199,7 @@ class Worker:
         if path.exists():
             self.state = load_checkpoint(path, self.model, self.average, self.optimizers)
         elif self.args.init_from:
-            init_from(self.model, self.args.init_from, self.args.heads, self.args.recipe)
+            init_from(self.model, self.args.init_from, self.args.heads)
             self.average = Average(self.model, self.args.ema)
 
     def step(self, factor: float, decay: float) -> dict[str, float]:
@@ -280,7 +280,7 @@ class Worker:
 
     def check(self, log: Log) -> None:
         """Greedy CER on the monitoring lines, with the averaged weights."""
-        model = new_model(self.args.recipe)
+        model = new_model(self.args.model)
         model.load_state_dict(self.average.weights)
         result = validate(model, self.prompt, self.tok, self.args.val_pool, self.args.widest)
         log.start()
@@ -322,7 +322,9 @@ def parse_args() -> argparse.Namespace:
     ap.add_argument(
         "--heads", type=Path, help="folder of the training heads kept beside a snapshot"
     )
-    ap.add_argument("--recipe", choices=tuple(RECIPES), default="glm_ocr", help="the text model")
+    ap.add_argument(
+        "--model", choices=tuple(MODELS), default="glm_ocr", help="sizes and kind of decoder"
+    )
     ap.add_argument("--stage", choices=("ctc", "layers", "joint"), default="joint")
     ap.add_argument("--teacher", type=Path, help="snapshot that the stage layers learns from")
     ap.add_argument(
@@ -382,7 +384,7 @@ def parse_args() -> argparse.Namespace:
 def main() -> None:
     args = parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
-    size = sum(p.numel() for p in new_model(args.recipe).parameters())
+    size = sum(p.numel() for p in new_model(args.model).parameters())
     board = Exchange(size, args.ranks, mp.get_context("spawn").Lock())
     if args.ranks > 1:
         mp.spawn(run, (args, board), nprocs=args.ranks)

@@ -50,7 +50,7 @@ def snapshot(tmp_path_factory) -> Path:
     torch.manual_seed(11)
     model = new_model("minillm")
     warm(model)
-    init_from(model, BUNDLED, None, "minillm")
+    init_from(model, BUNDLED, None)
     export(model.state_dict(), TOKENIZER, folder, torch.float32, "minillm")
     return folder
 

@@ -19,7 +19,7 @@ from export import export
 from minillm_text_model import balance_loss, choose
 from model import MiniOcr, input_rows
 from optim import HIDDEN
-from recipes import RECIPES, recipe_of
+from recipes import MODELS, RECIPES, read_config
 from snapshot import load_snapshot, new_model
 from state import init_from
 
@@ -177,21 +177,24 @@ def test_a_student_that_equals_its_teacher_has_no_error():
     other = small_model(2)
     ids, merged = torch.randint(0, 40, (2, 12)), torch.randn(2, 3, SMALL.hidden)
     labels = ids[:, -5:].clone()
-    same = imitation(student, teacher, merged, ids, labels, 2, 0)
-    assert all(float(same[f"layer{i}"]) < 1e-9 for i in range(3))
+    same = imitation(student, teacher, merged, ids, labels, 2, 3)
+    assert all(same[f"layer{i}"].item() < 1e-9 for i in range(3))
+    joint = teacher.answer_losses(merged, ids, labels, 2, None, 3, 0.3)
+    assert torch.allclose(same["mtp"], joint["mtp"]) and same["aux"] == joint["aux"]
     out = imitation(other, teacher, merged, ids, labels, 2, 3)
-    assert all(float(out[f"layer{i}"]) > 0.1 for i in range(3))
+    assert all(out[f"layer{i}"].item() > 0.1 for i in range(3))
     assert set(out) == {"layer0", "layer1", "layer2", "aux", "mtp"}
     out["layer1"].backward()
     assert not any(p.grad is not None for p in teacher.parameters())
     assert {n.split(".")[3] for n, p in other.named_parameters() if p.grad is not None} == {"1"}
 
 
-def test_an_exported_model_is_read_back(tmp_path):
+@pytest.mark.parametrize("name", MODELS)
+def test_an_exported_model_is_read_back(tmp_path, name):
     torch.manual_seed(3)
-    model = new_model("minillm").eval()
-    export(model.state_dict(), TOKENIZER, tmp_path, torch.float32, "minillm")
-    assert recipe_of(tmp_path) == "minillm"
+    model = new_model(name).eval()
+    export(model.state_dict(), TOKENIZER, tmp_path, torch.float32, name)
+    assert read_config(tmp_path) == model.config
     again = load_snapshot(tmp_path).state_dict()
     for name, value in model.state_dict().items():
         if not name.startswith(("ctc_", "model.visual.patch_embed")):
@@ -201,7 +204,7 @@ def test_an_exported_model_is_read_back(tmp_path):
 def test_a_run_takes_from_the_other_recipe_what_fits(tmp_path):
     model = new_model("minillm")
     before = {k: v.clone() for k, v in model.state_dict().items()}
-    init_from(model, SNAPSHOT, None, "minillm")
+    init_from(model, SNAPSHOT, None)
     after, theirs = model.state_dict(), load_snapshot(SNAPSHOT).state_dict()
     taken = {k for k in before if not torch.equal(before[k], after[k])}
     assert all(torch.equal(after[k], theirs[k]) for k in taken)
@@ -213,7 +216,7 @@ def test_a_run_takes_from_the_other_recipe_what_fits(tmp_path):
 def test_a_snapshot_of_an_unknown_kind_is_refused(tmp_path):
     (tmp_path / "config.json").write_text('{"text_config": {"model_type": "other_text"}}')
     with pytest.raises(ValueError, match="other"):
-        recipe_of(tmp_path)
+        read_config(tmp_path)
 
 
 def test_drafting_never_changes_the_answer(tok):

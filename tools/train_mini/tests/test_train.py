@@ -30,7 +30,7 @@ def args(tmp_path_factory) -> argparse.Namespace:
         pool=folder, tokenizer=SNAPSHOT / "tokenizer.json", out=folder, init_from=SNAPSHOT,
         heads=None, stage="joint", lr=1e-3, budget=1.5, widest=700, guide_weight=0.5,
         ctc_weight=0.3, noise=0.0, mtp_every=1, mtp_always=0.0, mtp_grad=0.3, ema=0.9, ranks=1,
-        max_lines=100, bf16=False, compile=False, seed=1, recipe="glm_ocr", teacher=None,
+        max_lines=100, bf16=False, compile=False, seed=1, model="glm_ocr", teacher=None,
         freeze_vision=False, aux_weight=0.01,
     )  # fmt: skip
 
