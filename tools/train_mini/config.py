@@ -41,11 +41,11 @@ class MiniLlmTextConfig:
     hidden: int = 192
     intermediate: int = 576
     layers: int = 4
-    heads: int = 8
-    nope_dim: int = 24
+    heads: int = 4
+    nope_dim: int = 32
     rope_dim: int = 16
-    value_dim: int = 32
-    kv_rank: int = 96
+    value_dim: int = 48
+    kv_rank: int = 64
     q_rank: int = 0  # 0: no bottleneck
     dense_layers: int = 1  # the first ones, without experts
     experts: int = 8
