@@ -240,7 +240,7 @@ class Worker:
         log = Log(args.out / f"log{self.rank or ''}.jsonl", 30)
         began, base, first = time.time(), state["elapsed"], state["step"]
         last_save = last_check = began
-        while (now := time.time()) < schedule.end_at:
+        while (now := time.time()) < schedule.end_at and state["step"] - first < args.max_steps:
             decay, factor = schedule.decay(now), schedule.factor(now, state["step"] - first)
             log.add(self.step(factor, decay))
             done = state["step"] - first
@@ -265,13 +265,14 @@ class Worker:
             if self.rank == 0 and now - last_save > args.save_minutes * 60:
                 self.save()
                 last_save = now
-            if self.rank == 0 and now - last_check > args.check_minutes * 60:
+            if self.rank == 0 and 0 < args.check_minutes * 60 < now - last_check:
                 self.check(log)
                 last_check = time.time()
         self.meet((state["step"] - first) % args.meet_every)
         if self.rank == 0:
             self.save()
-            self.check(log)
+            if args.check_minutes:
+                self.check(log)
 
     def save(self) -> None:
         save_checkpoint(
@@ -332,6 +333,9 @@ def parse_args() -> argparse.Namespace:
     )
     ap.add_argument("--end-at", required=True, help="UTC time HH:MM at which the run ends")
     ap.add_argument("--decay-at", required=True, help="UTC time HH:MM at which the decay begins")
+    ap.add_argument(
+        "--max-steps", type=int, default=10**9, help="end after so many steps even before --end-at"
+    )
     ap.add_argument("--lr", type=float, default=2e-3)
     ap.add_argument("--warmup", type=int, default=40, help="steps")
     ap.add_argument(
@@ -373,7 +377,9 @@ def parse_args() -> argparse.Namespace:
         help="compile the layers (needs a C++ compiler; minutes at the start)",
     )
     ap.add_argument("--save-minutes", type=float, default=3)
-    ap.add_argument("--check-minutes", type=float, default=12)
+    ap.add_argument(
+        "--check-minutes", type=float, default=12, help="0: never read monitoring lines"
+    )
     ap.add_argument("--seed", type=int, default=1)
     args = ap.parse_args()
     if (args.stage == "layers") != (args.teacher is not None):

@@ -2,6 +2,7 @@
 
 import argparse
 import random
+import time
 from multiprocessing import Lock
 from pathlib import Path
 
@@ -96,3 +97,32 @@ def test_a_resumed_run_takes_its_rate_from_the_command_line(args):
     rates = {g["lr"] for o in again.optimizers for g in o.param_groups}
     assert rates == {args.lr / 8}
     (args.out / "checkpoint.pt").unlink()
+
+
+def test_a_run_ends_after_its_steps(args):
+    begin, end = (f"{(time.gmtime().tm_hour + h) % 24:02d}:00" for h in (1, 2))
+    limits = {"max_steps": 3, "decay_at": begin, "end_at": end, "warmup": 1, "meet_every": 10}
+    run = argparse.Namespace(**vars(args), **limits, save_minutes=60, check_minutes=0)
+    new_worker(run).train()
+    assert new_worker(run).state["step"] == 3
+    (args.out / "checkpoint.pt").unlink()
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_a_frozen_tower_stays_as_it_is(args, frozen):
+    worker = new_worker(argparse.Namespace(**{**vars(args), "freeze_vision": frozen}))
+    before = {k: v.clone() for k, v in worker.model.state_dict().items()}
+    worker.step(1.0, 1.0)
+    changed = {k for k, v in worker.model.state_dict().items() if not torch.equal(v, before[k])}
+    assert any("language_model" in k for k in changed)
+    assert frozen != any(k.startswith(("model.visual", "ctc_merged")) for k in changed)
+
+
+def test_layers_learn_from_a_teacher(args, tmp_path):
+    own = {"stage": "layers", "teacher": SNAPSHOT, "model": "minillm", "freeze_vision": True}
+    worker = new_worker(argparse.Namespace(**{**vars(args), **own, "out": tmp_path}))
+    values = [worker.step(1.0, 1.0) for _ in range(6)]
+    assert set(values[0]) == {
+        *(f"layer{i}" for i in range(4)), *(f"mtp{i}" for i in (1, 2, 3)), "aux", "norm",
+    }  # fmt: skip
+    assert values[-1]["layer3"] < values[0]["layer3"]
