@@ -76,15 +76,24 @@ class Renderer:
         self.usual_crops = held_out
         files = [FontFile(**d) for d in json.loads(font_list.read_text())]
         self.fonts = [f for f in files if (f.family in HELD_OUT_FAMILIES) == held_out]
+        self.font_dir = font_dir
+        self.x_heights: dict[tuple[str, int], float] = {}
+        self.dice = Dice(seed)
+        self.weigh_fonts(held_out)
+
+    def weigh_fonts(self, held_out: bool) -> None:
+        """How often each font is drawn."""
         weights = np.array([f.weight for f in self.fonts])
         if held_out:  # every held-out family equally often
             families = [f.family for f in self.fonts]
             weights = np.array([1.0 / families.count(f) for f in families])
         self.cumulative = np.cumsum(weights / weights.sum())
         self.charsets = [frozenset(f.chars) for f in self.fonts]
-        self.font_dir = font_dir
-        self.x_heights: dict[tuple[str, int], float] = {}
-        self.dice = Dice(seed)
+
+    def keep_faces(self, names: list[str]) -> None:
+        """Draw with the font files of these names only."""
+        self.fonts = [f for f in self.fonts if Path(f.path).name in names]
+        self.weigh_fonts(False)
 
     def pick_font(self, text: str) -> FontFile | None:
         """A random font that has all characters of ``text``."""
