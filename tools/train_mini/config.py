@@ -56,7 +56,7 @@ class MiniLlmTextConfig:
     draft_intermediate: int = 256
 
 
-# A model of about 1 MB, which reads little: for tests of programs.
+# A model of 1.5 MB, for tests of programs.
 TINY_VISION = VisionConfig(hidden=64, heads=2, depth=3, intermediate=160, out_hidden=96)
 TINY_TEXT = MiniLlmTextConfig(
     hidden=96,
