@@ -208,8 +208,9 @@ def endure(args: argparse.Namespace, work: Path) -> None:
     compare(files_of(work / "quiet"), files_of(work / "disturbed"), work)
     print(f"{len(files_of(work / 'quiet'))} files are the same byte for byte")
     start = time.monotonic()
-    runs.whole("quiet")
-    print(f"start of a finished run over {args.documents} documents: {time.monotonic() - start:.1f} s")
+    totals = runs.whole("quiet")["totals"]
+    print(f"once more over {args.documents} documents: {totals['documents_finished_before']} finished before, "
+          f"{totals['failures']} failures tried again, {time.monotonic() - start:.1f} s")  # fmt: skip
 
 
 def descriptors(run: subprocess.Popen) -> list[int]:
