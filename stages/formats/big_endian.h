@@ -7,8 +7,12 @@
 
 namespace platen {
 
+// As many bytes as asked for; beyond eight the first are 0.
 inline void AppendBigEndian(uint64_t value, int bytes, std::string& out) {
-  for (int i = bytes - 1; i >= 0; --i) out += static_cast<char>(value >> (8 * i) & 255);
+  constexpr int kBytes = sizeof(value);
+  for (int i = bytes - 1; i >= 0; --i) {
+    out += static_cast<char>(i < kBytes ? value >> (8 * i) & 255 : 0);
+  }
 }
 
 // Of 1 to 4 bytes, all of `bytes`.

@@ -100,7 +100,8 @@ std::optional<PdfImage> OfPng(const std::string& png) {
   const std::string_view header = parts->header;
   const uint32_t width = BigEndian(header.substr(0, 4)), height = BigEndian(header.substr(4, 4));
   const int bits = header[8], type = header[9];
-  if (!IsSide(width) || !IsSide(height) || header[12] != 0 || parts->rows.empty()) {
+  const bool bits_known = bits == 1 || bits == 2 || bits == 4 || bits == 8 || bits == 16;
+  if (!IsSide(width) || !IsSide(height) || !bits_known || header[12] != 0 || parts->rows.empty()) {
     return std::nullopt;
   }
   std::string space;
