@@ -335,7 +335,7 @@ TEST(KnownFormatsTest, AWriterStartsAnewAndGivesTheSameBytes) {
       {}, {FailedPage(1)}, {MakePage(1), FailedPage(2), DetailedPage()}, {PageResult()}};
   documents.push_back({MakePage(1)});
   documents.back()[0].regions[0].lines[0].text = documents.back()[0].regions[0].text =
-      std::string("\xff </x> \"&\" \0 -->\n\t", 20);
+      std::string("\xff </x> \"&\" \0 -->\n\t", 18);
   for (const std::string& format : KnownFormats()) {
     const auto writer = MakeDocumentWriter(format);
     for (const auto& pages : documents) {
