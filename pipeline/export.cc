@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "model/support/display_text.h"
 #include "model/support/error.h"
 #include "pipeline/document_outputs.h"
 #include "stages/formats/document_writer.h"
@@ -24,22 +23,6 @@ std::unique_ptr<PageFile> StoredPages(const Ledger& ledger, const DocumentRecord
   return all ? std::move(stored) : nullptr;
 }
 
-// Throws Error(kInput) if the document is no longer where it was read, or is another.
-std::unique_ptr<DocumentReader> OpenUnchanged(const Ledger& ledger, const DocumentRecord& record,
-                                              const std::vector<DocumentSetting>& settings,
-                                              const ExportTools& tools) {
-  InputDocument input;
-  input.path = record.source;
-  input.output = record.output;
-  input.name = record.name;
-  const KnownInput known = ledger.Know(input);
-  if (known.content.sha256 != record.input.content.sha256) {
-    throw Error(ErrorKind::kInput, {DisplayName(record.source), ""},
-                "is not the file that was read; platen ocr reads it");
-  }
-  return tools.open(record.source, settings);
-}
-
 class Exporter {
  public:
   Exporter(Ledger& ledger, const RenderOptions& render, const ExportTools& tools)
@@ -56,7 +39,7 @@ class Exporter {
     std::unique_ptr<DocumentReader> reader;
     if (ShowPages(ledger_.identity().formats)) {
       try {
-        reader = OpenUnchanged(ledger_, record, settings, tools_);
+        reader = OpenUnchanged(ledger_, record, settings, tools_.open);
       } catch (const Error& e) {
         if (e.kind() == ErrorKind::kEnvironment) throw;
         report_.not_exported.push_back({record.name, e.what()});

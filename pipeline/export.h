@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "pipeline/ledger.h"
+#include "pipeline/unchanged_document.h"
 #include "stages/formats/render_options.h"
-#include "stages/readers/document_reader.h"
 
 namespace platen {
 
@@ -28,10 +28,7 @@ struct ExportReport {
 };
 
 struct ExportTools {
-  // Opens a document as it was opened when it was read with these settings.
-  std::function<std::unique_ptr<DocumentReader>(const std::string& path,
-                                                const std::vector<DocumentSetting>& settings)>
-      open;
+  OpenAsItWasRead open;
   std::function<bool()> interrupted;  // true: the rest is left as it is
 };
 

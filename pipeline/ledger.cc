@@ -11,6 +11,7 @@
 #include "model/support/display_text.h"
 #include "model/support/error.h"
 #include "model/support/utf8.h"
+#include "pipeline/own_folder.h"
 #include "stages/formats/document_writer.h"
 
 namespace platen {
@@ -19,11 +20,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr char kCommonName[] = ".platen", kTemporaryName[] = "tmp", kPartsName[] = "parts";
-// The state folder is the run's own: whatever is wrong with it is the environment's fault.
-template <typename Work>
-auto OnOwnFolder(Work&& work) {
-  return WithErrorKind(ErrorKind::kEnvironment, std::forward<Work>(work));
-}
 
 Folder OpenRoot(const std::string& output_dir) {
   return OnOwnFolder([&] { return Folder::Open(output_dir, Folder::Missing::kCreate); });

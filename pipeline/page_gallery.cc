@@ -1,23 +1,18 @@
 #include "pipeline/page_gallery.h"
 
 #include "model/support/error.h"
-#include "pipeline/document_content.h"
 #include "stages/page_pictures.h"
 
 namespace platen {
 namespace {
 
-// Not of another document that has its name now, and not of what is there no more.
-std::unique_ptr<DocumentReader> OpenUnchanged(const KnownDocuments& known,
-                                              const DocumentRecord& record,
-                                              const std::vector<DocumentSetting>& settings,
-                                              const OpenAsItWasRead& open) {
+// Null: it is not where it was read, or is another.
+std::unique_ptr<DocumentReader> OpenIfUnchanged(const KnownDocuments& known,
+                                                const DocumentRecord& record,
+                                                const std::vector<DocumentSetting>& settings,
+                                                const OpenAsItWasRead& open) {
   try {
-    InputDocument input;
-    input.path = record.source;
-    input.output = record.output;
-    if (known.Know(input).content.sha256 != record.input.content.sha256) return nullptr;
-    return open(record.source, settings);
+    return OpenUnchanged(known, record, settings, open);
   } catch (const Error&) {
     return nullptr;
   }
@@ -33,7 +28,7 @@ std::optional<GalleryPage> ShowPage(const KnownDocuments& known, const ResultSto
   const std::unique_ptr<PageFile> stored = results.Open(record->input.key);
   if (!stored->Has(page)) return std::nullopt;
   PageResult result = stored->Read(page);
-  const auto reader = OpenUnchanged(known, *record, stored->head()->settings, open);
+  const auto reader = OpenIfUnchanged(known, *record, stored->head()->settings, open);
   GalleryPage shown;
   const PageImages images = PicturesOf(reader.get(), record->source, longest_side);
   if (images.upright) shown.image = images.upright(result);

@@ -15,6 +15,7 @@
 #include "model/support/atomic_file.h"
 #include "model/support/display_text.h"
 #include "model/support/error.h"
+#include "pipeline/own_folder.h"
 #include "stages/write_outputs.h"
 
 namespace platen {
@@ -23,11 +24,6 @@ namespace {
 constexpr char kRunsName[] = "runs";
 constexpr std::string_view kEnding = ".run.jsonl", kDocumentsEnding = ".documents.jsonl";
 constexpr off_t kMostBytes = 64 << 20;
-
-template <typename Work>
-auto OnOwnFolder(Work&& work) {
-  return WithErrorKind(ErrorKind::kEnvironment, std::forward<Work>(work));
-}
 
 const char* StateOf(const FinishedDocument& document) {
   if (document.kept_earlier) return "kept";

@@ -56,4 +56,11 @@ void AtomicFile::Commit() {
   folder_.Sync();
 }
 
+void ReplaceFile(const std::string& path, std::string_view bytes, Folder::Missing folder) {
+  const auto [parent, name] = Folder::OpenParent(path, folder);
+  AtomicFile file(parent, "." + name + ".new", parent, name);
+  file.Append(bytes);
+  file.Commit();
+}
+
 }  // namespace platen

@@ -42,4 +42,8 @@ class AtomicFile {
   int64_t bytes_appended_ = 0;
 };
 
+// Puts a whole file in the place of what has the name; `path` is as the user named it. The
+// temporary file stands beside it under a hidden name. Throws as AtomicFile and Folder::Open do.
+void ReplaceFile(const std::string& path, std::string_view bytes, Folder::Missing folder);
+
 }  // namespace platen

@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 
 #include "model/support/error.h"
+#include "model/support/hex.h"
 
 namespace platen {
 namespace {
@@ -33,13 +34,7 @@ std::string Digest::Hex() {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned int size = 0;
   Check(EVP_DigestFinal_ex(state_->context.get(), digest, &size));
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string hex;
-  for (unsigned int i = 0; i < size; ++i) {
-    hex += kDigits[digest[i] >> 4];
-    hex += kDigits[digest[i] & 15];
-  }
-  return hex;
+  return HexOf({reinterpret_cast<const char*>(digest), size});
 }
 
 std::string Sha256Hex(std::string_view bytes) {

@@ -81,6 +81,12 @@ Folder Folder::Open(const std::string& path, Missing missing) {
   return {std::move(fd), path};
 }
 
+std::pair<Folder, std::string> Folder::OpenParent(const std::string& path, Missing missing) {
+  auto [parent, name] = SplitPath(path);
+  if (parent.empty()) parent = path.starts_with('/') ? "/" : ".";
+  return {Open(parent, missing), std::move(name)};
+}
+
 Folder Folder::Below(const std::string& relative, Missing missing) const {
   UniqueFd fd(::openat(fd_.get(), ".", kFolderFlags));
   if (!fd) ThrowFileError(path_, "open the folder", errno);

@@ -41,6 +41,9 @@ class Folder {
   // and its parents.
   static Folder Open(const std::string& path, Missing missing);
 
+  // The folder of the file `path`, which the user named, and the file's name.
+  static std::pair<Folder, std::string> OpenParent(const std::string& path, Missing missing);
+
   // The folder `relative` below this one ("a/b"; empty: this one), no part of which may be a link.
   Folder Below(const std::string& relative, Missing missing) const;
 

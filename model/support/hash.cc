@@ -5,19 +5,15 @@
 #include <cstdint>
 #include <new>
 
+#include "model/support/hex.h"
+
 namespace platen {
 namespace {
 
 std::string ToHex(XXH128_hash_t hash) {
   XXH128_canonical_t canonical;
   XXH128_canonicalFromHash(&canonical, hash);
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string hex;
-  for (const unsigned char byte : canonical.digest) {
-    hex += kDigits[byte >> 4];
-    hex += kDigits[byte & 15];
-  }
-  return hex;
+  return HexOf({reinterpret_cast<const char*>(canonical.digest), sizeof(canonical.digest)});
 }
 
 }  // namespace

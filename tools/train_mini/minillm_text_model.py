@@ -17,11 +17,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from config import MiniLlmTextConfig, ModelConfig
-from text_model import TextMlp, Trunk
+from text_model import Attention, TextMlp, Trunk
 from vision import RMSNorm, rotate_half_split
 
 
-class LatentAttention(nn.Module):
+class LatentAttention(Attention):
     def __init__(self, c: MiniLlmTextConfig) -> None:
         super().__init__()
         self.heads, self.nope, self.rope, self.value = c.heads, c.nope_dim, c.rope_dim, c.value_dim
@@ -56,15 +56,6 @@ class LatentAttention(nn.Module):
         k_rope = rotate_half_split(k_rope, cos, sin)[:, None].expand(-1, self.heads, -1, -1)
         q = torch.cat((q_nope, rotate_half_split(q_rope, cos, sin)), -1)
         return q, torch.cat((k_nope, k_rope), -1), v
-
-    def forward(
-        self, x: Tensor, cos: Tensor, sin: Tensor, heads: int = 0
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Attention output, and queries and keys of the first ``heads`` heads (for the guide)."""
-        b, n, _ = x.shape
-        q, k, v = self.project(x, cos, sin)
-        o = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-        return self.o_proj(o.transpose(1, 2).reshape(b, n, -1)), q[:, :heads], k[:, :heads]
 
 
 class RoutedExperts(TextMlp):

@@ -35,7 +35,26 @@ def rotate_adjacent(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     return torch.stack((a * cos - b * sin, b * cos + a * sin), -1).flatten(-2)
 
 
-class TextAttention(nn.Module):
+class Attention(nn.Module):
+    """What is the same in every decoder: `project` and `o_proj` are the decoder's own."""
+
+    o_proj: nn.Linear
+
+    def project(self, x: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Rotated q and k, and v, each [B,H,L,D] with all query heads."""
+        raise NotImplementedError
+
+    def forward(
+        self, x: Tensor, cos: Tensor, sin: Tensor, heads: int = 0
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Attention output, and queries and keys of the first ``heads`` heads (for the guide)."""
+        b, n, _ = x.shape
+        q, k, v = self.project(x, cos, sin)
+        o = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return self.o_proj(o.transpose(1, 2).reshape(b, n, -1)), q[:, :heads], k[:, :heads]
+
+
+class TextAttention(Attention):
     def __init__(self, c: TextConfig) -> None:
         super().__init__()
         self.heads, self.kv, self.dim = c.heads, c.kv_heads, c.head_dim
@@ -54,15 +73,6 @@ class TextAttention(nn.Module):
         v = self.v_proj(x).view(b, n, self.kv, self.dim).transpose(1, 2)
         rep = self.heads // self.kv
         return q, k.repeat_interleave(rep, 1), v.repeat_interleave(rep, 1)
-
-    def forward(
-        self, x: Tensor, cos: Tensor, sin: Tensor, heads: int = 0
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Attention output, and queries and keys of the first ``heads`` heads (for the guide)."""
-        b, n, _ = x.shape
-        q, k, v = self.project(x, cos, sin)
-        o = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-        return self.o_proj(o.transpose(1, 2).reshape(b, n, -1)), q[:, :heads], k[:, :heads]
 
 
 class TextMlp(nn.Module):

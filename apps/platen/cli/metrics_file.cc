@@ -5,8 +5,7 @@
 namespace platen {
 
 MetricsFile::MetricsFile(const std::string& path) : path_(path) {
-  const auto [folder, name] = SplitPath(path);
-  const Folder parent = Folder::Open(folder.empty() ? "." : folder, Folder::Missing::kCreate);
+  const auto [parent, name] = Folder::OpenParent(path, Folder::Missing::kCreate);
   fd_ = parent.OpenFile(name, O_WRONLY | O_CREAT | O_TRUNC);
 }
 

@@ -9,7 +9,6 @@
 #include "model/support/atomic_file.h"
 #include "model/support/clock.h"
 #include "model/support/error.h"
-#include "model/support/folder.h"
 
 namespace platen {
 namespace {
@@ -98,14 +97,8 @@ void PrometheusFile::Finish(const Progress& progress, const RunOutcome& outcome)
 void PrometheusFile::Write(const Progress& progress, const RunOutcome* outcome) {
   next_ns_ = MonotonicNs() + kIntervalNs;
   WithErrorKind(ErrorKind::kEnvironment, [&] {
-    const auto [parent, name] = SplitPath(path_);
-    const std::string folder_name = parent.empty() && path_.starts_with('/') ? "/" : parent;
-    const Folder folder =
-        Folder::Open(folder_name.empty() ? "." : folder_name, Folder::Missing::kCreate);
-    // Hidden from the collector, which reads *.prom.
-    AtomicFile file(folder, "." + name + ".new", folder, name);
-    file.Append(PrometheusText(progress, started_s_, std::time(nullptr), outcome));
-    file.Commit();
+    ReplaceFile(path_, PrometheusText(progress, started_s_, std::time(nullptr), outcome),
+                Folder::Missing::kCreate);
   });
 }
 

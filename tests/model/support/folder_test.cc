@@ -148,5 +148,15 @@ TEST(SplitPathTest, ParentAndName) {
   EXPECT_EQ(SplitPath("c"), (Parts{"", "c"}));
 }
 
+TEST(FolderTest, TheParentOfAFileIsItsFolderWhereverItStands) {
+  const auto parent = [](const std::string& path) {
+    auto [folder, name] = Folder::OpenParent(path, Folder::Missing::kFail);
+    return std::pair(folder.path(), name);
+  };
+  EXPECT_EQ(parent("/x.json"), (std::pair<std::string, std::string>("/", "x.json")));
+  EXPECT_EQ(parent("x.json"), (std::pair<std::string, std::string>(".", "x.json")));
+  EXPECT_THROW(parent("/no such folder/x.json"), Error);
+}
+
 }  // namespace
 }  // namespace platen

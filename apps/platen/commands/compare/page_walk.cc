@@ -24,7 +24,7 @@ void Guarded(const Work& work, const Failed& fail) {
 
 PageWalk::PageWalk(const Settings& settings)
     : limits_(ReadLimitsFrom(settings)), detector_(MakeClassicalDetector()) {
-  if (!settings.Text("pages").empty()) ranges_ = ParsePageRanges(settings.Text("pages"));
+  ranges_ = PagesFrom(settings);
   InputSpec spec;
   spec.input_root = "/";  // nothing is written: equal names in different folders do not collide
   standard_input_ = AddNamedInputs(settings, spec);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
@@ -14,10 +13,10 @@
 #include "apps/platen/commands/ocr/reading_model.h"
 #include "apps/platen/commands/ocr/reading_settings.h"
 #include "apps/platen/commands/ocr/resources.h"
+#include "apps/platen/commands/report/run_view.h"
 #include "model/support/attempt.h"
 #include "model/support/display_text.h"
 #include "model/support/grouped.h"
-#include "pipeline/run_history.h"
 #include "stages/readers/document_reader.h"
 
 namespace platen {
@@ -57,8 +56,7 @@ void ChooseDocuments(const Settings& settings, const Job& job, const std::option
                   IdentityOf(settings, job, model), job.shard);
     LoadLedgers(*state, *known);
   }
-  std::vector<PageRange> pages;
-  if (!settings.Text("pages").empty()) pages = ParsePageRanges(settings.Text("pages"));
+  const std::vector<PageRange> pages = PagesFrom(settings);
   for (const InputDocument& document : job.discovery.documents) {
     Fault why = document.error;
     bool finished = false;
@@ -80,8 +78,7 @@ void ChooseDocuments(const Settings& settings, const Job& job, const std::option
 // Of all documents, or of some that are spread evenly over them.
 void CountPages(const Settings& settings, Plan& plan) {
   const ReadLimits limits = ReadLimitsFrom(settings);
-  std::vector<PageRange> chosen;
-  if (!settings.Text("pages").empty()) chosen = ParsePageRanges(settings.Text("pages"));
+  const std::vector<PageRange> chosen = PagesFrom(settings);
   const size_t count = plan.to_read.size();
   const size_t opened = std::min(count, kMostOpened);
   int64_t pages = 0;
@@ -102,23 +99,15 @@ void CountPages(const Settings& settings, Plan& plan) {
   }
 }
 
-// Pages per second of the last run that read any, with its time; 0: there is none.
-double LastRate(const std::optional<Folder>& state, std::string& when) {
+// The last run that read any page.
+std::optional<RunView> LastReading(const std::optional<Folder>& state, const Shard& shard) {
   constexpr size_t kRunsLookedAt = 50;
-  if (!state) return 0;
-  for (const PastRun& run : PastRuns(*state, kRunsLookedAt)) {
-    const auto json = nlohmann::json::parse(run.json, nullptr, /*allow_exceptions=*/false);
-    const auto number = [&](const char* path) {
-      const auto pointer = nlohmann::json::json_pointer(path);
-      const bool there = json.contains(pointer) && json.at(pointer).is_number();
-      return there ? json.at(pointer).get<double>() : 0.0;
-    };
-    const double pages = number("/totals/pages_read"), seconds = number("/time/wall_s");
-    if (!(pages > 0 && seconds > 0)) continue;
-    when = json.value("started_at", "");
-    return pages / seconds;
+  if (!state) return std::nullopt;
+  for (const PastRun& past : PastRuns(*state, kRunsLookedAt)) {
+    auto run = ViewOf(past, shard);
+    if (run && run->PagesPerSecond() > 0) return run;
   }
-  return 0;
+  return std::nullopt;
 }
 
 void Print(const Plan& plan, const Job& job, const std::optional<Folder>& state) {
@@ -135,10 +124,11 @@ void Print(const Plan& plan, const Job& job, const std::optional<Folder>& state)
       fmt::print("  and {} more\n", Grouped(plan.will_fail.size() - kFailuresShown));
     }
   }
-  std::string when;
-  if (const double rate = LastRate(state, when); rate > 0 && plan.pages > 0) {
-    fmt::print("at the rate of the run of {} ({:.{}f} pages/s): {}\n", DisplayName(when), rate,
-               rate < 1 ? 2 : 1, RoughDuration(plan.pages / rate));
+  if (const auto last = LastReading(state, job.shard); last && plan.pages > 0) {
+    const double rate = last->PagesPerSecond();
+    fmt::print("at the rate of the run of {} ({:.{}f} pages/s): {}\n",
+               DisplayName(last->started_at), rate, rate < 1 ? 2 : 1,
+               RoughDuration(plan.pages / rate));
   } else if (plan.pages > 0) {
     fmt::print(
         "no run into this folder has read a page yet that could tell how long it takes; "

@@ -47,7 +47,7 @@ void CheckGranularity(const Settings& settings) {
 
 std::unique_ptr<Job> FindWork(const Settings& settings) {
   RequireInputs(settings, "ocr");
-  if (!settings.Text("pages").empty()) ParsePageRanges(settings.Text("pages"));
+  PagesFrom(settings);
   RenderOptionsFrom(settings);
   ReadLimitsFrom(settings);
   CheckLimits(settings);

@@ -56,9 +56,7 @@ RunOptions MakeRunOptions(const Settings& settings, const ReadingModel& model,
   RunOptions options;
   options.version = PLATEN_VERSION;
   options.model_id = model.loaded.id;
-  if (!settings.Text("pages").empty()) {
-    options.source.pages = ParsePageRanges(settings.Text("pages"));
-  }
+  options.source.pages = PagesFrom(settings);
   options.source.force = settings.Flag("force");
   options.render = RenderOptionsFrom(settings);
   options.images = settings.Text("images");

@@ -61,6 +61,11 @@ std::unique_ptr<DocumentReader> OpenAsRead(const std::string& path,
   return DocumentReader::Open(path, limits);
 }
 
+std::vector<PageRange> PagesFrom(const Settings& settings) {
+  const std::string& pages = settings.Text("pages");
+  return pages.empty() ? std::vector<PageRange>() : ParsePageRanges(pages);
+}
+
 TextLayerUse TextLayerFrom(const std::string& value, const std::string& task) {
   if (value == "use") return TextLayerUse::kUse;
   const bool is_text = task.empty() || task == "text";

@@ -8,6 +8,7 @@
 #include "apps/platen/cli/settings.h"
 #include "stages/formats/page_result.h"
 #include "stages/formats/render_options.h"
+#include "stages/inputs/discover.h"
 #include "stages/layout/read_options.h"
 #include "stages/readers/document_reader.h"
 
@@ -17,6 +18,9 @@ namespace platen {
 int PdfDpiFrom(const std::string& value);
 
 ReadLimits ReadLimitsFrom(const Settings& settings);
+
+// Of --pages; empty: all. Throws Error(kUsage).
+std::vector<PageRange> PagesFrom(const Settings& settings);
 
 // Opens a document as it was opened when its pages were read with these settings, so that a picture
 // shows what their boxes are of. Throws as DocumentReader::Open.

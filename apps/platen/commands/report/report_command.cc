@@ -21,6 +21,7 @@
 #include "model/support/grouped.h"
 #include "pipeline/failure_log.h"
 #include "pipeline/record_lines.h"
+#include "stages/inputs/input_names.h"
 
 namespace platen {
 namespace {
@@ -140,16 +141,6 @@ void ReadDoubts(const Folder& root, const Folder& common, const std::vector<RunV
   }
 }
 
-std::string WritePage(const std::string& path, const std::string& page) {
-  const auto [parent, name] = SplitPath(path);
-  const Folder folder = Folder::Open(parent.empty() ? (path.starts_with('/') ? "/" : ".") : parent,
-                                     Folder::Missing::kFail);
-  AtomicFile file(folder, "." + name + ".new", folder, name);
-  file.Append(page);
-  file.Commit();
-  return folder.PathOf(name);
-}
-
 }  // namespace
 
 const CommandSpec& ReportCommand() {
@@ -178,15 +169,16 @@ int RunReportCommand(const Words& words) {
   facts.price = settings->Number("price");
   facts.currency = settings->Text("currency");
   facts.status = ReadStatus(dir);
-  const std::string written = WithErrorKind(ErrorKind::kEnvironment, [&] {
+  const std::string& output = settings->Text("output");
+  const std::string written = output.empty() ? JoinNames(dir, "report.html") : output;
+  WithErrorKind(ErrorKind::kEnvironment, [&] {
     const Folder root = Folder::Open(dir, Folder::Missing::kFail);
     const Folder common = root.Below(".platen", Folder::Missing::kFail);
     ReadRuns(common, facts);
     ReadFailures(root, common, facts);
     ReadDoubts(root, common, facts.runs, *settings, facts);
     if (facts.runs.size() > kRunsShown) facts.runs.resize(kRunsShown);
-    const std::string& output = settings->Text("output");
-    return WritePage(output.empty() ? root.PathOf("report.html") : output, ReportPage(facts));
+    ReplaceFile(written, ReportPage(facts), Folder::Missing::kFail);
   });
   if (facts.runs.empty()) {
     Log(LogLevel::kWarning, "no run into this folder has kept its history; the next one does");

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "apps/platen/cli/progress_line.h"
@@ -11,6 +10,7 @@
 #include "apps/platen/commands/report/report_style.h"
 #include "model/support/digest.h"
 #include "model/support/grouped.h"
+#include "model/support/hex.h"
 #include "stages/doubts.h"
 #include "stages/formats/base64.h"
 #include "stages/formats/xml_writer.h"
@@ -20,13 +20,7 @@ namespace {
 
 // What the style element holds, and nothing else, may be used.
 std::string PolicyFor(const std::string& style) {
-  const std::string hex = Sha256Hex(style);
-  std::string bytes;
-  for (size_t i = 0; i + 1 < hex.size(); i += 2) {
-    unsigned byte = 0;
-    std::from_chars(hex.data() + i, hex.data() + i + 2, byte, 16);
-    bytes += static_cast<char>(byte);
-  }
+  const std::string bytes = BytesOfHex(Sha256Hex(style)).value();
   return "default-src 'none'; img-src data:; style-src 'sha256-" + Base64(bytes) + "'";
 }
 
@@ -148,7 +142,7 @@ class Page {
   void WriteCostTiles() {
     Tile(RoughDuration(all_.wall_s), "time");
     Tile(Short(all_.PagesPerSecond()), "pages per second");
-    Tile(Short(3600 / std::max(1e-9, all_.CoreSecondsPerPage())), "pages per core-hour");
+    Tile(Short(all_.PagesPerCoreHour()), "pages per core-hour");
     const double hours = all_.CoreSecondsPerPage() * 1000 / 3600;
     Tile(Short(hours), "core-hours for 1,000 pages");
     if (facts_.price > 0)
@@ -307,8 +301,7 @@ class Page {
       const bool drafts = !run.acceptance.empty() && run.acceptance.front().drafted > 0;
       Row({run.started_at + (run.shard.is_all() ? "" : ", " + run.shard.Text()), run.result,
            Grouped(run.pages_read), Grouped(run.pages_failed), RoughDuration(run.wall_s),
-           read ? Short(run.PagesPerSecond()) : "",
-           read ? Short(3600 / std::max(1e-9, run.CoreSecondsPerPage())) : "",
+           read ? Short(run.PagesPerSecond()) : "", read ? Short(run.PagesPerCoreHour()) : "",
            drafts ? Percent(run.acceptance.front().rate) : ""},
           2);
     }

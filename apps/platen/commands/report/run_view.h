@@ -60,6 +60,9 @@ struct RunView {
   double PagesPerSecond() const {
     return wall_s > 0 ? static_cast<double>(pages_read) / wall_s : 0;
   }
+  double PagesPerCoreHour() const {
+    return core_s > 0 ? static_cast<double>(pages_read) * 3600 / core_s : 0;
+  }
   double CoreSecondsPerPage() const {
     return pages_read > 0 ? core_s / static_cast<double>(pages_read) : 0;
   }

@@ -33,8 +33,7 @@ ResultsFile::Kept KeptFrom(const std::string& text, const std::string& path, siz
 
 ResultsFile::ResultsFile(const std::string& path, bool force) : path_(path) {
   if (path.empty() || path == "-") return;
-  const auto [folder, name] = SplitPath(path);
-  const Folder parent = Folder::Open(folder.empty() ? "." : folder, Folder::Missing::kCreate);
+  const auto [parent, name] = Folder::OpenParent(path, Folder::Missing::kCreate);
   fd_ = parent.OpenFile(name, O_RDWR | O_CREAT | (force ? O_TRUNC : 0));
   ReadKept();
 }
