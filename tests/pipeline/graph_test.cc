@@ -233,6 +233,25 @@ TEST(RecognitionStagesTest, RegionsOfSeveralPagesShareABatchUpToItsBudget) {
   EXPECT_EQ(recognizer.max_live, 4U);
 }
 
+// The text of its first try would be there or not as the clock will.
+TEST(RecognitionStagesTest, ARegionWhosePageHasHadItsTimeFailsThoughItHasBeenReadOnce) {
+  FakeRecognizer recognizer({});
+  Telemetry telemetry;
+  ProgressCounters counters;
+  DecodeStage decode(recognizer, telemetry, counters);
+  for (const double page_s : {0.0, 1e-9}) {
+    PageSlot page;
+    FillPage(page, recognizer, 2);
+    page.open_crops = 1;
+    page.job.document->limits.page_s = page_s;
+    PageCrop& crop = page.crops[0];
+    crop.first_try.emplace();
+    crop.error = {"too late, or broken", FailureCode::kTimeout};
+    EXPECT_EQ(decode.Add(crop), &page);
+    EXPECT_EQ(crop.error.empty(), page_s == 0);
+  }
+}
+
 TEST(RecognitionStagesTest, ARegionLargerThanEveryBudgetGoesAlone) {
   FakeRecognizer recognizer({});
   Telemetry telemetry;
