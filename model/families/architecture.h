@@ -12,6 +12,7 @@
 #include "model/checkpoint/module_table.h"
 #include "model/families/described_model.h"
 #include "model/families/draft_model.h"
+#include "model/families/draft_shape.h"
 #include "model/families/prompt.h"
 #include "model/families/special_tokens.h"
 #include "model/families/text_model.h"
@@ -62,6 +63,10 @@ class Architecture : public DescribedModel {
   // Throws Error(kModel) for sizes the kernels cannot serve. `kernels` outlives the parts; the
   // architecture need not.
   virtual ModelParts Build(const KernelTable& kernels, VisionAttention attention) const = 0;
+
+  // The draft layer or the draft heads, for a trainer; nothing: there are none. Throws
+  // Error(kModel) if they are of a kind whose training is not known.
+  virtual std::optional<DraftShape> Draft() const { return std::nullopt; }
 
   // For `platen inspect`: facts of the tokenizer's special tokens, which stand by themselves.
   virtual std::vector<std::pair<std::string, std::string>> TokenFacts() const = 0;

@@ -32,6 +32,7 @@ const std::vector<std::string> kFloors = {
     "model/families/minillm",
     "model/families/pp_doclayout",
     "model/engine",
+    "model/training",
     "stages/readers",
     "stages/layout",
     "stages/layout/classical",

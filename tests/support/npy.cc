@@ -69,6 +69,8 @@ Npy ReadNpy(const std::string& path) {
   const std::string descr = HeaderValue(header, "descr", path);
   if (descr.find("f4") < 6) {
     CopyValues<float>(bytes, offset, count, npy.f32, path);
+  } else if (descr.find("f8") < 6) {
+    CopyValues<double>(bytes, offset, count, npy.f64, path);
   } else if (descr.find("i8") < 6) {
     CopyValues<int64_t>(bytes, offset, count, npy.i64, path);
   } else if (descr.find("i4") < 6) {

@@ -10,11 +10,12 @@
 
 namespace platen::testing {
 
-// A .npy file (little endian, C order; f4, i4, i8, u1). Values are widened to the member that fits
-// the dtype; the other members stay empty.
+// A .npy file (little endian, C order; f4, f8, i4, i8, u1). Values are widened to the member that
+// fits the dtype; the other members stay empty.
 struct Npy {
   std::vector<int64_t> shape;
   std::vector<float> f32;
+  std::vector<double> f64;
   std::vector<int64_t> i64;  // also from int32
   std::vector<uint8_t> u8;
 };

@@ -26,6 +26,7 @@ class GlmOcr final : public Architecture {
   PromptInput BuildPrompt(const Tokenizer& tokenizer, std::span<const PatchGrid> grids,
                           const std::string& text) const override;
   ModelParts Build(const KernelTable& kernels, VisionAttention attention) const override;
+  std::optional<DraftShape> Draft() const override;
   std::vector<FactSection> Facts() const override;
   std::vector<std::pair<std::string, std::string>> TokenFacts() const override;
   nlohmann::ordered_json ConfigJson() const override;

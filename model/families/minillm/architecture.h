@@ -33,6 +33,7 @@ class MiniLlm final : public Architecture {
   // ChatML, for snapshots whose tokenizer has its control tokens.
   PromptInput BuildChat(const Tokenizer& tokenizer, std::span<const ChatTurn> turns) const override;
   ModelParts Build(const KernelTable& kernels, VisionAttention attention) const override;
+  std::optional<DraftShape> Draft() const override;
   std::vector<FactSection> Facts() const override;
   std::vector<std::pair<std::string, std::string>> TokenFacts() const override;
   nlohmann::ordered_json ConfigJson() const override;

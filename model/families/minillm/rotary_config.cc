@@ -74,10 +74,10 @@ void ReadScaling(const JsonObject& place, int max_positions, RotaryConfig& rotar
 
 }  // namespace
 
-std::vector<float> Frequencies(const RotaryConfig& rotary, int width, int max_positions) {
+std::vector<double> ExactFrequencies(const RotaryConfig& rotary, int width, int max_positions) {
   using Scaling = RotaryConfig::Scaling;
   const bool yarn = rotary.scaling == Scaling::kYarn && max_positions > rotary.original_positions;
-  std::vector<float> frequencies;
+  std::vector<double> frequencies;
   for (int d = 0; d < width / 2; ++d) {
     double f = FixedExp(-2.0 * d / width * FixedLog(rotary.theta));
     if (rotary.scaling == Scaling::kLinear) f /= rotary.factor;
@@ -85,9 +85,14 @@ std::vector<float> Frequencies(const RotaryConfig& rotary, int width, int max_po
       const double ramp = Ramp(rotary, width, d);
       f = f / rotary.factor * ramp + f * (1 - ramp);
     }
-    frequencies.push_back(static_cast<float>(f));
+    frequencies.push_back(f);
   }
   return frequencies;
+}
+
+std::vector<float> Frequencies(const RotaryConfig& rotary, int width, int max_positions) {
+  const std::vector<double> exact = ExactFrequencies(rotary, width, max_positions);
+  return {exact.begin(), exact.end()};
 }
 
 double TableFactor(const RotaryConfig& rotary) {

@@ -31,7 +31,9 @@ struct RotaryConfig {
   bool tables_in_file = false;  // cosines and sines come from the checkpoint
 };
 
-// Of `width` dimensions. `max_positions` says whether YaRN changes the frequencies at all.
+// Of `width` dimensions. `max_positions` says whether YaRN changes the frequencies at all. Decoders
+// use them rounded to float, as the reference does.
+std::vector<double> ExactFrequencies(const RotaryConfig& rotary, int width, int max_positions);
 std::vector<float> Frequencies(const RotaryConfig& rotary, int width, int max_positions);
 
 // What cosines and sines are multiplied by, and what the scores are besides 1 / sqrt(width).

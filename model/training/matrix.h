@@ -1,0 +1,55 @@
+// Row-major matrices of float or double for training: the same code is trained in float and checked
+// in double.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "model/ops/tensor.h"
+
+namespace platen {
+
+// Owns its values; zero when made and after Resize.
+template <class T>
+class Matrix {
+ public:
+  Matrix() = default;
+  Matrix(int64_t rows, int64_t cols) { Resize(rows, cols); }
+
+  void Resize(int64_t rows, int64_t cols) {
+    values_.assign(static_cast<size_t>(rows * cols), T{0});
+    rows_ = rows;
+    cols_ = cols;
+  }
+
+  int64_t rows() const { return rows_; }
+  int64_t cols() const { return cols_; }
+  std::vector<T>& values() { return values_; }
+  const std::vector<T>& values() const { return values_; }
+  T* Row(int64_t r) { return values_.data() + r * cols_; }
+  const T* Row(int64_t r) const { return values_.data() + r * cols_; }
+
+  BasicMatView<T> View() { return {values_.data(), rows_, cols_, cols_}; }
+  BasicMatView<const T> View() const { return {values_.data(), rows_, cols_, cols_}; }
+  operator BasicMatView<T>() { return View(); }              // NOLINT
+  operator BasicMatView<const T>() const { return View(); }  // NOLINT
+
+ private:
+  int64_t rows_ = 0;
+  int64_t cols_ = 0;
+  std::vector<T> values_;
+};
+
+// Copies values of one type into a matrix of another.
+template <class T, class From>
+Matrix<T> Converted(BasicMatView<From> from) {
+  Matrix<T> to(from.rows, from.cols);
+  for (int64_t r = 0; r < from.rows; ++r) {
+    std::transform(from.Row(r), from.Row(r) + from.cols, to.Row(r),
+                   [](auto value) { return static_cast<T>(value); });
+  }
+  return to;
+}
+
+}  // namespace platen

@@ -1,0 +1,39 @@
+// Matrix products of training, by OpenBLAS. Nothing on the way from an image to text uses them.
+//
+// A product is cut into tiles of fixed sizes, each computed by one thread: results do not depend on
+// how many threads there are, nor on who runs which tile. They do depend on OpenBLAS's kernels,
+// which follow the CPU.
+#pragma once
+
+#include "model/training/matrix.h"
+
+namespace platen {
+
+template <class T>
+using View = BasicMatView<T>;
+template <class T>
+using ConstView = BasicMatView<const T>;
+
+// One thread: c = scale * op(a) op(b) + keep * c.
+enum class Operand { kPlain, kTransposed };
+template <class T>
+void MultiplyHere(T scale, ConstView<T> a, Operand op_a, ConstView<T> b, Operand op_b, T keep,
+                  View<T> c);
+
+enum class Into { kStore, kAdd };
+
+// y [R, n] = x [R, k] w [n, k]^T
+template <class T>
+void ApplyWeights(ConstView<T> x, ConstView<T> w, View<T> y, Into into = Into::kStore);
+// dx [R, k] = dy [R, n] w [n, k]
+template <class T>
+void ApplyTransposed(ConstView<T> dy, ConstView<T> w, View<T> dx, Into into = Into::kStore);
+// dw [n, k] += dy [R, n]^T x [R, k]
+template <class T>
+void AddWeightGradient(ConstView<T> dy, ConstView<T> x, View<T> dw);
+
+// What OpenBLAS computes with: "SkylakeX", "Haswell", ... Its threads are switched off by the first
+// product.
+const char* BlasCore();
+
+}  // namespace platen

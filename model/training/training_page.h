@@ -1,0 +1,32 @@
+// A recorded page: what the target read and decided, and what it held of every token.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/support/token_id.h"
+#include "model/training/matrix.h"
+
+namespace platen {
+
+// Tokens t_0 .. t_{L-1}: P of the prompt, then the target's own answer, stop token included.
+struct TrainingPage {
+  std::string document;  // pages of one document are never split between training and evaluation
+  std::vector<TokenId> ids;                       // [L]
+  int64_t prompt = 0;                             // P >= 1
+  std::array<std::vector<int32_t>, 3> positions;  // [L] each: T, H, W rope position of a token
+  Matrix<float> hidden;                           // [L - 1, D], the target's, final norm passed
+
+  // The target's largest logits for each token of the answer, largest first; empty: not recorded.
+  int64_t teacher_width = 0;
+  std::vector<TokenId> teacher_ids;   // [L - P, teacher_width]
+  std::vector<float> teacher_logits;  // likewise
+
+  std::vector<uint8_t> label_mask;  // [L], 0: the token is no label; empty: all are
+
+  int64_t length() const { return static_cast<int64_t>(ids.size()); }
+};
+
+}  // namespace platen
