@@ -194,6 +194,10 @@ void WidenColumn(const StoredTensor& tensor, int64_t column, std::span<float> ou
   }
 }
 
+void ReleasePagesOf(const StoredTensor& tensor) noexcept {
+  if (tensor.mapped) ReleasePages(tensor.bytes);
+}
+
 Checkpoint Checkpoint::Open(const std::string& snapshot_dir) {
   const std::filesystem::path dir(snapshot_dir);
   Checkpoint checkpoint;
@@ -211,7 +215,7 @@ Checkpoint Checkpoint::Open(const std::string& snapshot_dir) {
   }
   for (const std::string& name : files) {
     const MappedFile& file = checkpoint.files_.emplace_back((dir / name).string());
-    for (StoredTensor& tensor : ReadSafetensors(file)) {
+    for (StoredTensor& tensor : ReadSafetensors(file, checkpoint.metadata_)) {
       const auto listed = index.find(tensor.name);
       if (!index.empty() && (listed == index.end() || listed->second != name)) {
         throw Error(ErrorKind::kModel, {.file = index_path, .field = "weight_map." + tensor.name},
@@ -232,11 +236,22 @@ Checkpoint Checkpoint::Open(const std::string& snapshot_dir) {
 
 Checkpoint Checkpoint::OpenFile(const std::string& path) {
   Checkpoint checkpoint;
-  for (StoredTensor& tensor : ReadSafetensors(checkpoint.files_.emplace_back(path))) {
+  const MappedFile& file = checkpoint.files_.emplace_back(path);
+  for (StoredTensor& tensor : ReadSafetensors(file, checkpoint.metadata_)) {
     const std::string key = tensor.name;
     checkpoint.tensors_.emplace(key, std::move(tensor));
   }
   checkpoint.DropCounters();
+  return checkpoint;
+}
+
+Checkpoint Checkpoint::OfTensors(std::vector<StoredTensor> tensors) {
+  Checkpoint checkpoint;
+  for (StoredTensor& tensor : tensors) {
+    tensor.mapped = false;
+    const std::string key = tensor.name;
+    checkpoint.tensors_.emplace(key, std::move(tensor));
+  }
   return checkpoint;
 }
 

@@ -31,9 +31,13 @@ struct StoredTensor {
   std::span<const std::byte> bytes;  // little endian, row-major
   std::string file;                  // file that holds it
   uint64_t file_offset = 0;          // of bytes[0] in that file
+  bool mapped = true;                // false: the bytes are memory of somebody else's
 
   int64_t num_elements() const;
 };
+
+// Lets the pages of a mapped tensor go; they are read again where they are needed again.
+void ReleasePagesOf(const StoredTensor& tensor) noexcept;
 
 // Same type, shape and bytes.
 bool SameContent(const StoredTensor& a, const StoredTensor& b);
@@ -66,6 +70,10 @@ class Checkpoint {
   const StoredTensor* Find(const std::string& name) const;
   // All tensors by name.
   const std::map<std::string, StoredTensor>& tensors() const { return tensors_; }
+  // What the files say about themselves: "__metadata__" of their headers.
+  const std::map<std::string, std::string>& metadata() const { return metadata_; }
+  // Tensors that lie in memory instead of a file and outlive the checkpoint.
+  static Checkpoint OfTensors(std::vector<StoredTensor> tensors);
   // The mapped files, by name.
   const std::vector<MappedFile>& files() const { return files_; }
 
@@ -74,6 +82,7 @@ class Checkpoint {
 
   std::vector<MappedFile> files_;
   std::map<std::string, StoredTensor> tensors_;
+  std::map<std::string, std::string> metadata_;
 };
 
 }  // namespace platen

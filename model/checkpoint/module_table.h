@@ -100,6 +100,9 @@ class ModuleTable {
   // Gives every linear its group size. The plan has been checked against LinearNames().
   void SetGroupSizes(const QuantizationPlan& plan);
 
+  // The modules of `other`, in place of those that read the same rows: of the draft layer, kDraft.
+  void Replace(RowsOf rows, ModuleTable other);
+
   // Memory of all linears that have been loaded.
   int64_t PackedBytes() const;
 
@@ -107,6 +110,7 @@ class ModuleTable {
   std::vector<Module> modules_;
   std::vector<CopySpec> copies_;
   std::shared_ptr<void> members_;
+  std::vector<std::shared_ptr<void>> other_members_;  // of tables that took a place in this one
 };
 
 // Adds modules whose names share a prefix, a section and the rows they multiply. Shapes are rows,

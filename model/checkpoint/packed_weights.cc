@@ -175,7 +175,7 @@ std::string WeightsHash(const Checkpoint& checkpoint) {
     hasher.Add(DTypeName(tensor.dtype));
     hasher.Add(ShapeText(tensor.shape));
     hasher.Add(Text(tensor.bytes));
-    ReleasePages(tensor.bytes);
+    ReleasePagesOf(tensor);
   }
   return hasher.Hex();
 }

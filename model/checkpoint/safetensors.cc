@@ -133,10 +133,12 @@ StoredTensor ParseEntry(const MappedFile& file, const std::string& name,
   return tensor;
 }
 
-void CheckMetadata(const MappedFile& file, const nlohmann::json& metadata) {
-  const JsonObject object(metadata, file.path(), kMetadataKey);
-  for (const auto& [key, value] : object.value().items()) {
-    if (!value.is_string()) object.Fail(key, "must be a text, not " + JsonExcerpt(value));
+void ReadMetadata(const MappedFile& file, const nlohmann::json& value,
+                  std::map<std::string, std::string>& metadata) {
+  const JsonObject object(value, file.path(), kMetadataKey);
+  for (const auto& [key, text] : object.value().items()) {
+    if (!text.is_string()) object.Fail(key, "must be a text, not " + JsonExcerpt(text));
+    metadata[key] = text.get<std::string>();
   }
 }
 
@@ -162,7 +164,8 @@ void CheckCoverage(const MappedFile& file, const std::vector<StoredTensor>& tens
 
 }  // namespace
 
-std::vector<StoredTensor> ReadSafetensors(const MappedFile& file) {
+std::vector<StoredTensor> ReadSafetensors(const MappedFile& file,
+                                          std::map<std::string, std::string>& metadata) {
   RefuseLfsPointer(file);
   const uint64_t header_length = HeaderLength(file);
   const uint64_t data_start = kLengthBytes + header_length;
@@ -177,7 +180,7 @@ std::vector<StoredTensor> ReadSafetensors(const MappedFile& file) {
   tensors.reserve(header.size());
   for (const auto& [name, value] : header.items()) {
     if (name == kMetadataKey) {
-      CheckMetadata(file, value);
+      ReadMetadata(file, value, metadata);
     } else {
       tensors.push_back(ParseEntry(file, name, value, data_start));
     }

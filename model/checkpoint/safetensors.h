@@ -5,6 +5,8 @@
 // plus "only float dtypes, and single I64" and "no unknown keys".
 #pragma once
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "model/checkpoint/checkpoint.h"
@@ -15,6 +17,8 @@ namespace platen {
 // Views of all tensors, in the order of their bytes; they live as long as the mapping. The tensors
 // cover the data area without hole or overlap.
 // Throws Error(kModel) naming file, tensor and offset.
-std::vector<StoredTensor> ReadSafetensors(const MappedFile& file);
+// `metadata` gets the header's "__metadata__", all texts.
+std::vector<StoredTensor> ReadSafetensors(const MappedFile& file,
+                                          std::map<std::string, std::string>& metadata);
 
 }  // namespace platen

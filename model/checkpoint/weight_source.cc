@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cassert>
 
-#include "model/support/mapped_file.h"
-
 namespace platen {
 namespace {
 
@@ -108,7 +106,7 @@ Linear CheckpointSource::GetLinear(const LinearSpec& spec) {
       TotalRows(spec.rows), shape.depth,
       [&spec](int64_t index, std::span<float> scratch) { return ReadRow(spec, index, scratch); }};
   Linear linear = Linear::PackRows(shape, rows, bias);
-  for (const StoredMatrix& matrix : spec.rows) ReleasePages(matrix.tensor.bytes);
+  for (const StoredMatrix& matrix : spec.rows) ReleasePagesOf(matrix.tensor);
   return linear;
 }
 

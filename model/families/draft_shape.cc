@@ -27,7 +27,7 @@ WeightPart DraftShapeBuilder::AddStack(const std::string& name, std::vector<int6
 }
 
 DraftMlp DraftShapeBuilder::AddMlp(const std::string& name, int64_t inner,
-                                   DraftMlp::Activation activation) {
+                                   Activation activation) {
   const int64_t width = shape_.hidden_size;
   DraftMlp mlp;
   mlp.activation = activation;
@@ -38,7 +38,7 @@ DraftMlp DraftShapeBuilder::AddMlp(const std::string& name, int64_t inner,
 }
 
 DraftShape ResidualHeadsShape(int count, int64_t hidden_size, int64_t inner, double norm_eps,
-                              DraftMlp::Activation activation) {
+                              Activation activation) {
   DraftShape shape;
   shape.hidden_size = hidden_size;
   shape.norm_eps = norm_eps;

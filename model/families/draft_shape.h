@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "model/families/gated_mlp.h"
+
 namespace platen {
 
 struct DraftTensor {
@@ -31,7 +33,6 @@ struct WeightPart {
 
 // y = down(act(gate x) * up x)
 struct DraftMlp {
-  enum class Activation { kSilu, kRelu2 };  // relu2: relu(gate x)^2
   Activation activation = Activation::kSilu;
   WeightPart gate, up;  // [inner, D]
   WeightPart down;      // [D, inner]
@@ -126,7 +127,7 @@ class DraftShapeBuilder {
   // Matrices of a tensor with three dimensions, one below the other.
   WeightPart AddStack(const std::string& name, std::vector<int64_t> shape);
   // NAME.gate_proj, NAME.up_proj and NAME.down_proj; NAME ends in a dot or is empty.
-  DraftMlp AddMlp(const std::string& name, int64_t inner, DraftMlp::Activation activation);
+  DraftMlp AddMlp(const std::string& name, int64_t inner, Activation activation);
 
  private:
   DraftShape& shape_;
@@ -135,6 +136,6 @@ class DraftShapeBuilder {
 
 // Residual heads behind any decoder, in MiniLLM's names: mtp_layers.K.norm.weight, gate_proj, ...
 DraftShape ResidualHeadsShape(int count, int64_t hidden_size, int64_t inner, double norm_eps,
-                              DraftMlp::Activation activation);
+                              Activation activation);
 
 }  // namespace platen

@@ -19,7 +19,24 @@ Model::Model(std::unique_ptr<const Snapshot> snapshot, const KernelTable& kernel
   parts_.modules.SetGroupSizes(snapshot_->quantization);
   loaded_ = LoadWeights({parts_.modules, snapshot_->checkpoint, precision}, packing);
   if (draft_weights.empty()) return;
-  draft_checkpoint_ = LoadDraftWeights(draft_weights, precision, parts_.modules);
+  LoadDrafts(draft_weights, packing);
+}
+
+// Weights trained for another target would only make drafts that are refused.
+void Model::LoadDrafts(const std::string& path, const PackingOptions& packing) {
+  Checkpoint file = Checkpoint::OpenFile(path);
+  const DraftFileFacts facts = FactsOf(file);
+  if (!facts.base_model.empty() && facts.base_model != ContentHash()) {
+    packing.warn(path + ": was trained for another model; the model's own drafts are used");
+    return;
+  }
+  if (!facts.convention.empty() && facts.convention != "default") {
+    packing.warn(path + ": was trained for the convention " + facts.convention +
+                 ", which is not how drafts are made; the model's own are used");
+    return;
+  }
+  LoadDraftWeights(file, path, precision_, architecture().text().hidden_size, kernels_, parts_);
+  draft_checkpoint_ = std::move(file);
 }
 
 std::string Model::ContentHash() const {

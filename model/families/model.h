@@ -14,7 +14,8 @@ namespace platen {
 class Model {
  public:
   // Maps packed weights or packs them on the worker pool, as `packing` says. `draft_weights`: a
-  // file whose draft layer takes the place of the snapshot's (draft_weights.h); empty: none.
+  // file whose draft layer or heads take the place of the snapshot's (draft_weights.h); empty:
+  // none. One that was trained for another model is not used, and packing.warn is told.
   // Without `attention`: AttentionFor(precision). Throws Error(kModel) for weights that are not
   // finite and for sizes the kernels cannot serve.
   Model(std::unique_ptr<const Snapshot> snapshot, const KernelTable& kernels,
@@ -44,6 +45,8 @@ class Model {
   std::string ContentHash() const;
 
  private:
+  void LoadDrafts(const std::string& path, const PackingOptions& packing);
+
   std::unique_ptr<const Snapshot> snapshot_;
   const KernelTable kernels_;
   Precision precision_;

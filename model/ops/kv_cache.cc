@@ -126,6 +126,11 @@ std::byte* KvPool::ValueTile(BlockId block, int plane, int head) const {
          head * p.pages.value_bytes();
 }
 
+void KvPool::Copy(BlockId from, BlockId to) {
+  std::memcpy(memory_ + to * block_bytes_, memory_ + from * block_bytes_,
+              static_cast<size_t>(block_bytes_));
+}
+
 const void* KvPool::Keys(BlockId block, int plane, int head) const {
   return KeyTile(block, plane, head);
 }

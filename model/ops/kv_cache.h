@@ -63,6 +63,9 @@ class KvPool {
   void WriteValues(const KernelTable& kernels, BlockId block, int plane, int head, int first,
                    const TokenRows& rows);
 
+  // Copies all planes of a block.
+  void Copy(BlockId from, BlockId to);
+
   // Bytes one token takes in all planes, padding included.
   static int64_t TokenBytes(const CacheShape& shape, KvType type);
 

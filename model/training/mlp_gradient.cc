@@ -7,8 +7,6 @@
 namespace platen {
 namespace {
 
-using Activation = DraftMlp::Activation;
-
 template <class T>
 T Sigmoid(T x) {
   return 1 / (1 + std::exp(-x));

@@ -120,6 +120,7 @@ class IdPrompts final : public Architecture {
   ModelParts Build(const KernelTable& kernels, VisionAttention attention) const override {
     return of_->Build(kernels, attention);
   }
+  std::optional<DraftShape> Draft() const override { return of_->Draft(); }
   std::vector<FactSection> Facts() const override { return of_->Facts(); }
   std::vector<std::pair<std::string, std::string>> TokenFacts() const override { return {}; }
   nlohmann::ordered_json ConfigJson() const override { return of_->ConfigJson(); }

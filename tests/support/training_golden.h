@@ -98,6 +98,20 @@ class TrainingGolden {
     return json["chain"] == "u" ? ChainOn::kPreNorm : ChainOn::kNormed;
   }
 
+  // The snapshot without a tokenizer, which training does not need.
+  Snapshot MakeBareSnapshot() const {
+    Snapshot snapshot = {.dir = dir_,
+                         .architecture = FamilyRegistry::BuiltIn().Read(dir_),
+                         .reading = {},
+                         .quantization = {},
+                         .tokenizer = Tokenizer::Load(SourcePath(
+                             "tests/golden/snapshots/tiny-a/tokenizer.json")),
+                         .checkpoint = Checkpoint::Open(dir_),
+                         .warnings = {}};
+    snapshot.architecture->Settle(snapshot.checkpoint);
+    return snapshot;
+  }
+
   // Values of an array in double, whatever it is stored as.
   std::vector<double> Values(const std::string& array) const {
     return Wide(ReadNpy(File(golden_.json["arrays"][array]["file"].get<std::string>())));
@@ -140,7 +154,7 @@ class TrainingGolden {
 
   DraftShape HeadsShape() const {
     return ResidualHeadsShape(3, 44, 28, golden_.json["rms_norm_eps"].get<double>(),
-                              DraftMlp::Activation::kSilu);
+                              Activation::kSilu);
   }
 
   // The snapshot itself or, where heads come in a file of their own, one made of both.

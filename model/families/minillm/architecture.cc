@@ -11,7 +11,6 @@
 #include "model/families/minillm/decoder.h"
 #include "model/families/minillm/modules.h"
 #include "model/families/minillm/mtp.h"
-#include "model/families/minillm/residual_heads.h"
 #include "model/support/json_fields.h"
 
 namespace platen::minillm {
@@ -193,7 +192,7 @@ ModelParts MiniLlm::Build(const KernelTable& kernels, VisionAttention attention)
     parts.vision = std::make_unique<glm_input::VisionEncoder>(
         config_.images->vision, config_.images->image_processor, w.vision, kernels, attention);
   }
-  if (!w.heads.empty()) parts.heads = std::make_unique<ResidualHeads>(config_, w, kernels);
+  if (!w.heads.empty()) parts.heads = std::make_unique<ResidualHeads>(config_.activation, config_.norm_eps, w.heads, kernels);
   parts.modules = std::move(modules.table);
   return parts;
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "model/families/gated_mlp.h"
 #include "model/families/glm_input/config.h"
 #include "model/families/minillm/rotary_config.h"
 #include "model/families/special_tokens.h"
@@ -22,11 +23,6 @@ class JsonObject;
 namespace platen::minillm {
 
 enum class Form { kMiniLlm, kDeepSeekV3, kDeepSeekV32 };
-
-enum class Activation {
-  kSilu,   // silu(gate) * up
-  kRelu2,  // relu(gate)^2 * up
-};
 
 // Which experts a token's row goes to, and with what weights; see Router.
 struct RouterConfig {

@@ -11,11 +11,6 @@
 namespace platen::minillm {
 namespace {
 
-DraftMlp::Activation ActivationOf(const Config& c) {
-  return c.activation == Activation::kSilu ? DraftMlp::Activation::kSilu
-                                           : DraftMlp::Activation::kRelu2;
-}
-
 void DescribeRotary(const Config& c, DraftAttention& attention) {
   attention.adjacent_pairs = c.rotary.pairing == Pairing::kAdjacent;
   attention.frequencies = ExactFrequencies(c.rotary, c.rope_width, c.max_positions);
@@ -81,7 +76,7 @@ DraftExperts DescribeExperts(const Config& c, DraftShape& shape, DraftShapeBuild
   experts.choose = [router](std::span<const float> logits, std::span<const float> bias) {
     return Choose(router, bias, logits);
   };
-  const auto activation = ActivationOf(c);
+  const Activation activation = c.activation;
   if (c.stacked_experts) {
     const int64_t inner = c.expert_size, count = router.experts, d = c.hidden_size;
     const WeightPart up = builder.AddStack("mlp.experts.gate_up_proj", {count, 2 * inner, d});
@@ -117,7 +112,7 @@ DraftChain DescribeChain(const Config& c, DraftShape& shape, DraftShapeBuilder& 
   if (c.mtp_has_experts) {
     chain.experts = DescribeExperts(c, shape, builder);
   } else {
-    chain.mlp = builder.AddMlp("mlp.", c.intermediate_size, ActivationOf(c));
+    chain.mlp = builder.AddMlp("mlp.", c.intermediate_size, c.activation);
   }
   chain.head_norm = builder.AddVector("shared_head.norm.weight", d);
   return chain;
@@ -129,7 +124,7 @@ std::optional<DraftShape> MiniLlm::Draft() const {
   const Config& c = config_;
   if (c.residual_heads > 0) {
     DraftShape shape = ResidualHeadsShape(c.residual_heads, c.hidden_size, c.residual_head_size,
-                                          static_cast<double>(c.norm_eps), ActivationOf(c));
+                                          static_cast<double>(c.norm_eps), c.activation);
     shape.logit_softcap = c.logit_softcap;
     return shape;
   }

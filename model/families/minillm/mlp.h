@@ -13,8 +13,7 @@
 namespace platen::minillm {
 
 // Buffers of one call; grow to the largest batch and stay.
-struct MlpWorkspace {
-  Mat inner;   // [R, 2 inner], of kRelu2
+struct MlpWorkspace : GatedMlpWorkspace {
   Mat router;  // [R, E]
   std::vector<ExpertChoice> chosen;
   struct Place {  // of one row at one of its experts
@@ -28,11 +27,6 @@ struct MlpWorkspace {
   Mat gathered;                      // [R K, D], rows by expert
   Mat results;                       // likewise
 };
-
-// y [R, D] = down(act(gate x) * up x) of rows x [R, D]. A row's result does not depend on the
-// others.
-void ApplyMlp(const KernelTable& kernels, Activation activation, const MlpWeights& w,
-              ConstMatView x, MatView y, MlpWorkspace& ws, LinearWorkspace& linear);
 
 // y [R, D] = sum over a row's experts, ascending, of weight * expert(x), then the shared expert.
 // Only experts that some row has are computed. `layer`: for the observer's names.

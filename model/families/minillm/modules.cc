@@ -199,15 +199,8 @@ void DescribeEnds(const Config& c, const std::string& prefix, int positions, Wei
   }
 }
 
-void DescribeResidualHeads(const Config& c, Weights& w, ModuleTable& table) {
-  w.heads.resize(static_cast<size_t>(c.residual_heads));
-  for (int k = 0; k < c.residual_heads; ++k) {
-    ResidualHeadWeights& head = w.heads[static_cast<size_t>(k)];
-    const std::string name = std::to_string(k);
-    LayerScope scope(c, table, "mtp_layers.", "mtp", RowsOf::kDraft);
-    scope.AddVector(head.norm, name + ".norm.weight", c.hidden_size);
-    scope.AddMlp(head.mlp, name, c.residual_head_size);
-  }
+ResidualHeadsConfig HeadsOf(const Config& c) {
+  return {c.residual_heads, c.hidden_size, c.residual_head_size, c.norm_eps, c.activation};
 }
 
 void DescribeMtp(const Config& c, const std::string& prefix, Weights& w, ModuleTable& table) {
@@ -247,7 +240,7 @@ BoundModules DescribeModules(const Config& config, int positions) {
   }
   ModuleScope last(table, prefix, "decoder", RowsOf::kToken);
   last.AddVector(weights->norm, "norm.weight", config.hidden_size);
-  if (config.residual_heads > 0) DescribeResidualHeads(config, *weights, table);
+  if (config.residual_heads > 0) DescribeResidualHeads(HeadsOf(config), weights->heads, table);
   if (config.mtp_layers > 0) DescribeMtp(config, prefix, *weights, table);
   if (config.images) glm_input::DescribeVision(config.images->vision, weights->vision, table);
   return {std::move(weights), std::move(table)};

@@ -12,15 +12,10 @@
 #include "model/checkpoint/module_table.h"
 #include "model/families/glm_input/modules.h"
 #include "model/families/minillm/config.h"
+#include "model/families/residual_heads.h"
 #include "model/ops/linear.h"
 
 namespace platen::minillm {
-
-// A feed-forward network. With Activation::kSilu gate_up gives silu(gate) * up, else both halves.
-struct MlpWeights {
-  Linear gate_up;  // D -> inner
-  Linear down;     // inner -> D
-};
 
 struct ExpertsWeights {
   Linear router;                       // D -> E, always in f32
@@ -55,12 +50,6 @@ struct LayerWeights {
   std::optional<IndexWeights> index;
   std::optional<MlpWeights> mlp;  // one of the two
   std::optional<ExpertsWeights> experts;
-};
-
-// h + mlp(norm(h)), whose result the target's head turns into a guess.
-struct ResidualHeadWeights {
-  std::vector<float> norm;  // [D]
-  MlpWeights mlp;
 };
 
 // DeepSeek's draft layer: a layer with its own input projection and norms.

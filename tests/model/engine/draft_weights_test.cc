@@ -120,9 +120,10 @@ TEST_P(DraftWeights, WhatDoesNotFitIsRefusedByName) {
 }
 
 TEST(DraftWeightsOf, AModelWithoutDraftLayerAreRefused) {
-  ModuleTable none;
+  ModelParts none;
   try {
-    LoadDraftWeights("head.safetensors", Precision::kF32, none);
+    LoadDraftWeights(Checkpoint::OfTensors({}), "head.safetensors", Precision::kF32, 48,
+                     BestKernels(), none);
     FAIL();
   } catch (const Error& e) {
     EXPECT_NE(e.reason().find("no draft layer"), std::string::npos);
