@@ -33,8 +33,11 @@ std::vector<Sequence*> SequencesOf(std::span<CropSequence* const> crops) {
 
 }  // namespace
 
-EngineRecognizer::EngineRecognizer(const Model& model, Engine& engine)
-    : model_(model), engine_(engine), vision_(RequireVision(model)) {}
+EngineRecognizer::EngineRecognizer(const Model& model, Engine& engine, OnFinished on_finished)
+    : model_(model),
+      engine_(engine),
+      vision_(RequireVision(model)),
+      on_finished_(std::move(on_finished)) {}
 
 EngineRecognizer::~EngineRecognizer() { engine_.Reset(); }
 
@@ -97,6 +100,9 @@ std::vector<std::unique_ptr<CropSequence>> EngineRecognizer::Step() {
   std::vector<std::unique_ptr<CropSequence>> finished;
   finished.reserve(live_.size());  // what the engine hands out must arrive
   for (auto& sequence : engine_.Step()) finished.push_back(TakeBack(std::move(sequence)));
+  for (const auto& crop : finished) {
+    if (on_finished_) on_finished_(*Cast(*crop).sequence, *crop);
+  }
   return finished;
 }
 

@@ -1,6 +1,7 @@
 // The decoding engine behind the graph's interface.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -16,7 +17,10 @@ namespace platen {
 // is abandoned.
 class EngineRecognizer : public Recognizer {
  public:
-  EngineRecognizer(const Model& model, Engine& engine);
+  // `on_finished` sees every sequence that was read to its end, with its crop, in the thread of
+  // Step; empty: nobody does. What it throws leaves Step.
+  using OnFinished = std::function<void(const Sequence& sequence, const CropSequence& crop)>;
+  EngineRecognizer(const Model& model, Engine& engine, OnFinished on_finished = {});
   ~EngineRecognizer() override;
   EngineRecognizer(const EngineRecognizer&) = delete;
   EngineRecognizer& operator=(const EngineRecognizer&) = delete;
@@ -43,6 +47,7 @@ class EngineRecognizer : public Recognizer {
   const Model& model_;
   Engine& engine_;
   const VisionModel& vision_;
+  const OnFinished on_finished_;
   std::map<SequenceId, std::unique_ptr<CropSequence>> live_;  // those that the engine decodes
 };
 

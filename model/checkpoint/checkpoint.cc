@@ -245,8 +245,10 @@ Checkpoint Checkpoint::OpenFile(const std::string& path) {
   return checkpoint;
 }
 
-Checkpoint Checkpoint::OfTensors(std::vector<StoredTensor> tensors) {
+Checkpoint Checkpoint::OfTensors(std::vector<StoredTensor> tensors,
+                                 std::map<std::string, std::string> metadata) {
   Checkpoint checkpoint;
+  checkpoint.metadata_ = std::move(metadata);
   for (StoredTensor& tensor : tensors) {
     tensor.mapped = false;
     const std::string key = tensor.name;

@@ -73,7 +73,8 @@ class Checkpoint {
   // What the files say about themselves: "__metadata__" of their headers.
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
   // Tensors that lie in memory instead of a file and outlive the checkpoint.
-  static Checkpoint OfTensors(std::vector<StoredTensor> tensors);
+  static Checkpoint OfTensors(std::vector<StoredTensor> tensors,
+                              std::map<std::string, std::string> metadata = {});
   // The mapped files, by name.
   const std::vector<MappedFile>& files() const { return files_; }
 

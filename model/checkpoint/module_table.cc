@@ -44,7 +44,7 @@ void ModuleTable::SetGroupSizes(const QuantizationPlan& plan) {
 void ModuleTable::Replace(RowsOf rows, ModuleTable other) {
   std::erase_if(modules_, [&](const Module& module) { return module.rows_of == rows; });
   for (Module& module : other.modules_) modules_.push_back(std::move(module));
-  other_members_.push_back(std::move(other.members_));
+  other_members_[rows] = std::move(other.members_);
 }
 
 int64_t ModuleTable::PackedBytes() const {

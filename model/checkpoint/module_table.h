@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -110,7 +111,7 @@ class ModuleTable {
   std::vector<Module> modules_;
   std::vector<CopySpec> copies_;
   std::shared_ptr<void> members_;
-  std::vector<std::shared_ptr<void>> other_members_;  // of tables that took a place in this one
+  std::map<RowsOf, std::shared_ptr<void>> other_members_;  // of tables that took a place
 };
 
 // Adds modules whose names share a prefix, a section and the rows they multiply. Shapes are rows,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdio>
 
 #include "model/checkpoint/weight_source.h"
 #include "model/families/draft_weights.h"
@@ -28,6 +29,15 @@ bool NeededToDraft(const Module& module) {
 
 }  // namespace
 
+std::map<std::string, std::string> MetadataOf(const DraftShape& shape) {
+  if (shape.heads.empty()) return {};
+  const bool silu = shape.heads.front().mlp.activation == Activation::kSilu;
+  char eps[32];
+  std::snprintf(eps, sizeof(eps), "%.9g", shape.norm_eps);
+  return {{DraftFileFacts::kNormEps, eps},
+          {DraftFileFacts::kActivation, silu ? "silu" : "relu2"}};
+}
+
 Checkpoint AsCheckpoint(const Parameters<float>& parameters) {
   std::vector<StoredTensor> tensors;
   for (size_t t = 0; t < parameters.shape().tensors.size(); ++t) {
@@ -39,7 +49,7 @@ Checkpoint AsCheckpoint(const Parameters<float>& parameters) {
                        .file = "weights under training",
                        .file_offset = 0});
   }
-  return Checkpoint::OfTensors(std::move(tensors));
+  return Checkpoint::OfTensors(std::move(tensors), MetadataOf(parameters.shape()));
 }
 
 EngineDraft::EngineDraft(const Snapshot& snapshot, const DraftShape& shape,
@@ -68,14 +78,23 @@ EngineDraft::EngineDraft(const Snapshot& snapshot, const DraftShape& shape,
 EngineDraft::~EngineDraft() = default;
 
 void EngineDraft::Load(const Checkpoint& weights) {
+  LoadDraftWeights(weights, "the draft weights", precision_, shape_.hidden_size, kernels_, parts_);
+  MakeWorkspaces();
+}
+
+void EngineDraft::MakeWorkspaces() {
+  if (parts_.heads) heads_workspace_ = parts_.heads->MakeWorkspace();
+  if (parts_.draft) layer_workspace_ = parts_.draft->MakeWorkspace();
+}
+
+void EngineDraft::LoadOwn() {
   ModuleTable layer;
   for (const Module& module : parts_.modules.modules()) {
     if (module.rows_of == RowsOf::kDraft) layer.Add(module);
   }
   CheckpointSource source(precision_);
-  LoadModules(layer, weights, source);
-  if (parts_.heads) heads_workspace_ = parts_.heads->MakeWorkspace();
-  if (parts_.draft) layer_workspace_ = parts_.draft->MakeWorkspace();
+  LoadModules(layer, snapshot_.checkpoint, source);
+  MakeWorkspaces();
 }
 
 void EngineDraft::Load(const Parameters<float>& parameters) { Load(AsCheckpoint(parameters)); }

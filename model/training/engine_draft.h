@@ -2,7 +2,9 @@
 // a page are, bit for bit, those that decoding would make.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <string>
 #include <span>
 #include <vector>
 
@@ -23,6 +25,7 @@ class EngineDraft {
   // Weights as a file of draft weights holds them. Throws Error(kModel) if they are not finite.
   void Load(const Checkpoint& weights);
   void Load(const Parameters<float>& parameters);
+  void LoadOwn();  // the snapshot's own
 
   Matrix<float> Embed(std::span<const TokenId> ids) const;
   void Logits(ConstView<float> x, View<float> logits);
@@ -37,6 +40,7 @@ class EngineDraft {
 
  private:
   struct Chain;
+  void MakeWorkspaces();
   void HeadVectors(const TrainingPage& page, int steps, std::vector<Matrix<float>>& vectors);
 
   const Snapshot& snapshot_;
@@ -52,6 +56,8 @@ class EngineDraft {
   std::unique_ptr<DraftWorkspace> layer_workspace_;
 };
 
+// What a file of these weights says of itself: of heads, how they are computed.
+std::map<std::string, std::string> MetadataOf(const DraftShape& shape);
 // The trained tensors as a checkpoint's; views of `parameters`.
 Checkpoint AsCheckpoint(const Parameters<float>& parameters);
 

@@ -14,6 +14,7 @@ namespace platen {
 // Tokens t_0 .. t_{L-1}: P of the prompt, then the target's own answer, stop token included.
 struct TrainingPage {
   std::string document;  // pages of one document are never split between training and evaluation
+  std::string place;     // of the region in it: "3/17", the page and the crop of it
   std::vector<TokenId> ids;                       // [L]
   int64_t prompt = 0;                             // P >= 1
   std::array<std::vector<int32_t>, 3> positions;  // [L] each: T, H, W rope position of a token

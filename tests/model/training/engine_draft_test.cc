@@ -65,7 +65,7 @@ void ExpectTie(const Model& model, Request request) {
   const ConstMatView hidden = pass.HiddenOfAll(s, answer);
   const DraftShape shape = model.architecture().Draft().value();
   EngineDraft draft(model.snapshot(), shape, model.kernels(), model.precision());
-  draft.Load(model.snapshot().checkpoint);
+  draft.LoadOwn();
   const auto vocabulary = static_cast<size_t>(draft.vocab_size());
   size_t at = 0;
   std::vector<Matrix<float>> vectors;

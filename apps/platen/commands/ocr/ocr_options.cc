@@ -435,6 +435,21 @@ void AddReporting(OptionTable& table) {
                    .help = "Write what decoding did for each page, a line of JSON each: rounds, "
                            "drafts, tokens, preemptions.",
                    .changes_results = OptionSpec::kNo});
+  table.push_back({.name = "record-drafts",
+                   .value_name = "DIR",
+                   .group = group,
+                   .help = "Record for platen tune-mtp what the model held of every token. The "
+                           "records hold the text of your pages.",
+                   .changes_results = OptionSpec::kNo});
+  table.push_back({.name = "record-mib",
+                   .type = OptionType::kInteger,
+                   .default_value = "8192",
+                   .value_name = "N",
+                   .group = group,
+                   .help = "Size of all records in that folder, beyond which none is added.",
+                   .min = 1,
+                   .max = 1 << 30,
+                   .changes_results = OptionSpec::kNo});
   table.push_back({.name = "trace",
                    .value_name = "FILE",
                    .group = group,

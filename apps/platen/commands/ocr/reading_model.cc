@@ -12,6 +12,7 @@
 #include "apps/platen/commands/ocr/result_settings.h"
 #include "model/families/reading_config.h"
 #include "model/support/clock.h"
+#include "model/support/error.h"
 #include "pipeline/model_id.h"
 
 namespace platen {
@@ -56,6 +57,23 @@ Recognition RecognitionOf(InputKind kind, const Settings& settings, const Readin
   return recognition;
 }
 
+// Drafts are trained for what greedy decoding says.
+std::unique_ptr<DraftRecorder> RecorderFrom(const Settings& settings, const Model& model) {
+  const std::string& folder = settings.Text("record-drafts");
+  if (folder.empty()) return nullptr;
+  if (!SamplingFrom(settings).greedy()) {
+    throw Error(ErrorKind::kUsage, {"", "--record-drafts"}, "needs --temperature 0");
+  }
+  return std::make_unique<DraftRecorder>(model, folder, settings.Integer("record-mib") << 20);
+}
+
+EngineRecognizer::OnFinished OnFinishedOf(DraftRecorder* recorder) {
+  if (recorder == nullptr) return {};
+  return [recorder](const Sequence& sequence, const CropSequence& crop) {
+    recorder->Record(sequence, crop);
+  };
+}
+
 }  // namespace
 
 ReadingModel::ReadingModel(const Settings& settings, const Resources& resources)
@@ -63,7 +81,9 @@ ReadingModel::ReadingModel(const Settings& settings, const Resources& resources)
       read(ReadOptionsFrom(settings, loaded.model->snapshot().reading)),
       layout(ChooseLayout(settings.Text("layout-model"), loaded.dir, BoxRulesFrom(settings),
                           loaded.model->kernels())),
-      recognizer(std::make_unique<EngineRecognizer>(*loaded.model, *loaded.engine)) {
+      recorder(RecorderFrom(settings, *loaded.model)),
+      recognizer(std::make_unique<EngineRecognizer>(*loaded.model, *loaded.engine,
+                                                    OnFinishedOf(recorder.get()))) {
   if (!layout.warning.empty()) Log(LogLevel::kWarning, layout.warning);
   read.sampling = SamplingFrom(settings);
   read.text_layer = TextLayerFrom(settings.Text("text-layer"), read.task);

@@ -10,6 +10,7 @@
 #include "apps/platen/commands/ocr/resources.h"
 #include "model/engine/engine.h"
 #include "model/families/model.h"
+#include "pipeline/draft_recorder.h"
 #include "pipeline/engine_recognizer.h"
 #include "pipeline/known_documents.h"
 #include "pipeline/layout_choice.h"
@@ -33,6 +34,7 @@ struct ReadingModel {
   LoadedModel loaded;
   ReadOptions read;
   LayoutChoice layout;
+  std::unique_ptr<DraftRecorder> recorder;  // none: nothing is recorded
   std::unique_ptr<EngineRecognizer> recognizer;
 };
 

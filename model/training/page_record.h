@@ -1,0 +1,66 @@
+// Files of recorded pages: what training of draft heads reads.
+//
+// A file is a row of records; each is its length, a checksum, a JSON header and arrays (little
+// endian): ids int32 [L], positions int32 [3, L], hidden f32 [L - 1, D], teacher ids int32 and
+// logits f32 [L - P, W]. A record that is torn or damaged ends its file. Records hold the text of
+// the pages they were made from.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/support/folder.h"
+#include "model/training/training_page.h"
+
+namespace platen {
+
+// With what a page was read. Pages of one training were read with one and the same.
+struct RecordedWith {
+  std::string base_model;  // WeightsHash of the target
+  std::string precision;   // "f32" or "int8"
+  int64_t hidden_size = 0;
+  int64_t vocab_size = 0;
+
+  bool operator==(const RecordedWith&) const = default;
+};
+
+// Appends records to a file of its own in a folder. Thread-safe.
+class PageRecorder {
+ public:
+  static constexpr const char* kEnding = ".drafts";
+
+  // `most_bytes`: of all records in the folder; no page is added beyond. Throws
+  // Error(kEnvironment).
+  PageRecorder(const std::string& folder, RecordedWith with, int64_t most_bytes);
+  ~PageRecorder();
+
+  // False: there was no room. Throws Error(kEnvironment) if it cannot be written.
+  bool Add(const TrainingPage& page);
+
+  int64_t pages() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+struct RecordedPages {
+  RecordedWith with;
+  std::vector<TrainingPage> pages;  // by document and place; of several of one place the last
+  int64_t damaged = 0;              // files whose end could not be read
+};
+
+// All records of a folder, in an order that does not depend on who wrote what when. Throws
+// Error(kInput) naming the file if there are none, or if they were read with different models;
+// Error(kEnvironment) if they need more than `most_bytes` of memory.
+RecordedPages ReadRecords(const std::string& folder, int64_t most_bytes);
+
+// One record's bytes, checked: every length against the bytes that are there. Throws Error(kInput)
+// naming `file`.
+TrainingPage ParseRecord(std::string_view payload, const std::string& file, RecordedWith& with);
+std::string RecordBytes(const TrainingPage& page, const RecordedWith& with);
+
+}  // namespace platen

@@ -1,0 +1,305 @@
+#include "model/training/tuner.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "model/checkpoint/safetensors_writer.h"
+#include "model/engine/random_stream.h"
+#include "model/support/clock.h"
+#include "model/support/error.h"
+#include "model/support/hash.h"
+
+namespace platen {
+namespace {
+
+constexpr const char* kCheckpoint = "checkpoint.safetensors";
+constexpr const char* kPurposes[] = {"value.", "mean.", "square.", "start."};
+
+Objective ObjectiveOf(const TuneOptions& options) {
+  Objective objective;
+  objective.step_weights = DecayingStepWeights(options.steps_of_chain);
+  objective.labels = options.labels;
+  return objective;
+}
+
+// A double as text that gives the same double again.
+std::string Exactly(double value) {
+  char text[40];
+  std::snprintf(text, sizeof(text), "%a", value);
+  return text;
+}
+
+// Order of n things in an epoch.
+std::vector<size_t> Shuffled(size_t n, uint64_t seed, int64_t epoch) {
+  std::vector<size_t> order(n);
+  std::iota(order.begin(), order.end(), size_t{0});
+  NoiseAt noise(seed, epoch, Noise::kPlain);
+  for (size_t i = n; i > 1; --i) {
+    const auto j = static_cast<size_t>(noise.Uniform(static_cast<uint32_t>(n - i)) *
+                                       static_cast<double>(i));
+    std::swap(order[i - 1], order[j]);
+  }
+  return order;
+}
+
+int64_t FirstRows(const TrainingPage& page) { return RowsOfStep(page.prompt, page.length(), 0); }
+
+// Values of all tensors, one after another, as tensors of a checkpoint.
+void AddTensors(const DraftShape& shape, const std::string& purpose, std::span<const float> all,
+                std::vector<StoredTensor>& tensors) {
+  size_t offset = 0;
+  for (const DraftTensor& tensor : shape.tensors) {
+    const auto values = all.subspan(offset, static_cast<size_t>(tensor.size()));
+    tensors.push_back({.name = purpose + tensor.name,
+                       .dtype = DType::kF32,
+                       .shape = tensor.shape,
+                       .bytes = std::as_bytes(values),
+                       .file = {},
+                       .file_offset = 0});
+    offset += values.size();
+  }
+}
+
+void ReadTensors(const Checkpoint& file, const DraftShape& shape, const std::string& purpose,
+                 std::vector<float>& all) {
+  for (const DraftTensor& tensor : shape.tensors) {
+    const StoredTensor* stored = file.Find(purpose + tensor.name);
+    if (stored == nullptr || stored->shape != tensor.shape) {
+      throw Error(ErrorKind::kInput, {.file = kCheckpoint, .field = purpose + tensor.name},
+                  "is missing or has another shape; remove the folder \"train\" to begin anew");
+    }
+    const size_t at = all.size();
+    all.resize(at + static_cast<size_t>(tensor.size()));
+    WidenToF32(*stored, std::span(all).subspan(at));
+  }
+}
+
+std::vector<float> ValuesOf(const Parameters<float>& parameters) {
+  std::vector<float> all;
+  for (size_t t = 0; t < parameters.shape().tensors.size(); ++t) {
+    const auto values = parameters.values(t);
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
+
+void SetValues(std::span<const float> all, Parameters<float>& parameters) {
+  for (size_t t = 0; t < parameters.shape().tensors.size(); ++t) {
+    const auto values = parameters.values(t);
+    std::copy_n(all.begin(), values.size(), values.begin());
+    all = all.subspan(values.size());
+  }
+}
+
+}  // namespace
+
+Part PartOf(const std::string& document, uint64_t seed) {
+  const uint64_t place = Hash64(document, seed) % 10;
+  return place < 7 ? Part::kTrain : place < 8 ? Part::kChoose : Part::kJudge;
+}
+
+Tuner::Tuner(Parameters<float>& parameters, EngineDraft& exact, EngineDraft& deployed,
+             const std::vector<TrainingPage>& pages, const TuneOptions& options,
+             const Folder& folder, std::map<std::string, std::string> metadata)
+    : parameters_(parameters),
+      exact_(exact),
+      deployed_(deployed),
+      options_(options),
+      folder_(folder),
+      metadata_(std::move(metadata)),
+      objective_(ObjectiveOf(options)),
+      head_(exact.stored_head(), parameters.shape().logit_softcap, {},
+            [this](ConstView<float> x, View<float> logits) { exact_.Logits(x, logits); }),
+      gradient_(
+          parameters, head_, ChainOn::kNormed,
+          [this](std::span<const TokenId> ids) { return exact_.Embed(ids); },
+          [this](const TrainingPage& page, std::vector<Matrix<float>>& vectors) {
+            exact_.Vectors(page, objective_.steps(), vectors);
+          }),
+      optimiser_(options.recipe, parameters) {
+  for (const TrainingPage& page : pages) {
+    if (FirstRows(page) == 0) continue;
+    const Part part = PartOf(page.document, options.seed);
+    if (part == Part::kTrain) train_.push_back(&page);
+    if (part == Part::kChoose) choose_.push_back(&page);
+  }
+  if (train_.empty() || choose_.empty()) {
+    throw Error(ErrorKind::kInput, {},
+                "too few documents: none to train on, or none to choose by; record more");
+  }
+  fingerprint_ = Fingerprint();
+  if (Resume()) return;
+  exact_.Load(parameters_);
+  start_value_ = best_value_ = Evaluate();
+  SaveBest();
+}
+
+// Of everything that decides what the steps give.
+std::string Tuner::Fingerprint() const {
+  Hasher hasher;
+  const Recipe& r = options_.recipe;
+  for (const double number :
+       {static_cast<double>(r.steps), static_cast<double>(r.warm_up), r.peak_rate, r.beta1, r.beta2,
+        r.eps, r.decay, static_cast<double>(r.decay_to), r.clip,
+        static_cast<double>(options_.steps_of_chain), static_cast<double>(options_.labels),
+        static_cast<double>(options_.rows_per_step), static_cast<double>(options_.evaluate_every),
+        static_cast<double>(options_.seed)}) {
+    hasher.Add(Exactly(number));
+  }
+  for (const auto* part : {&train_, &choose_}) {
+    for (const TrainingPage* page : *part) {
+      hasher.Add(page->document + "\n" + page->place);
+      hasher.Add({reinterpret_cast<const char*>(page->ids.data()),
+                  page->ids.size() * sizeof(page->ids[0])});
+    }
+  }
+  const std::vector<float> values = ValuesOf(parameters_);
+  hasher.Add({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)});
+  return hasher.Hex();
+}
+
+bool Tuner::Resume() {
+  if (!folder_.Look(kCheckpoint)) return false;
+  const Checkpoint file = Checkpoint::OpenFile(folder_.PathOf(kCheckpoint));
+  const auto fact = [&](const char* key) {
+    const auto found = file.metadata().find(key);
+    return found == file.metadata().end() ? std::string() : found->second;
+  };
+  if (fact("fingerprint") != fingerprint_) {
+    throw Error(ErrorKind::kInput, {.file = folder_.PathOf(kCheckpoint), .field = {}},
+                "was made with other options, pages or weights; remove the folder \"train\" to "
+                "begin anew");
+  }
+  std::vector<float> values;
+  AdamW<float>::State state;
+  ReadTensors(file, parameters_.shape(), kPurposes[0], values);
+  ReadTensors(file, parameters_.shape(), kPurposes[1], state.mean);
+  ReadTensors(file, parameters_.shape(), kPurposes[2], state.square);
+  ReadTensors(file, parameters_.shape(), kPurposes[3], state.start);
+  state.steps_done = std::strtoll(fact("steps").c_str(), nullptr, 10);
+  start_value_ = std::strtod(fact("start").c_str(), nullptr);
+  best_value_ = std::strtod(fact("best").c_str(), nullptr);
+  best_step_ = std::strtoll(fact("best_step").c_str(), nullptr, 10);
+  SetValues(values, parameters_);
+  optimiser_.Restore(std::move(state));
+  exact_.Load(parameters_);
+  return true;
+}
+
+void Tuner::Save() const {
+  const std::vector<float> values = ValuesOf(parameters_);
+  const AdamW<float>::State state = optimiser_.state();
+  std::vector<StoredTensor> tensors;
+  AddTensors(parameters_.shape(), kPurposes[0], values, tensors);
+  AddTensors(parameters_.shape(), kPurposes[1], state.mean, tensors);
+  AddTensors(parameters_.shape(), kPurposes[2], state.square, tensors);
+  AddTensors(parameters_.shape(), kPurposes[3], state.start, tensors);
+  WriteSafetensors(folder_, kCheckpoint, tensors,
+                   {{"fingerprint", fingerprint_},
+                    {"steps", std::to_string(state.steps_done)},
+                    {"start", Exactly(start_value_)},
+                    {"best", Exactly(best_value_)},
+                    {"best_step", std::to_string(best_step_)}});
+}
+
+void Tuner::SaveBest() const {
+  const std::vector<float> values = ValuesOf(parameters_);
+  std::vector<StoredTensor> tensors;
+  AddTensors(parameters_.shape(), "", values, tensors);
+  std::map<std::string, std::string> metadata = metadata_;
+  metadata["platen.step"] = std::to_string(best_step_);
+  WriteSafetensors(folder_, kBestFile, tensors, metadata);
+}
+
+double Tuner::Evaluate() {
+  deployed_.Load(parameters_);
+  Rounds rounds;
+  for (const TrainingPage* page : choose_) {
+    rounds.Add(Replay(HitsOf(*page, objective_.steps(), deployed_), objective_.steps()));
+  }
+  return rounds.tokens_per_round();
+}
+
+// Pages in the order of their epoch, from where the step before ended.
+std::vector<const TrainingPage*> Tuner::BatchOf(int64_t step) const {
+  size_t at = 0;
+  int64_t epoch = 0;
+  std::vector<size_t> order = Shuffled(train_.size(), options_.seed, epoch);
+  std::vector<const TrainingPage*> batch;
+  for (int64_t s = 1; s <= step; ++s) {
+    batch.clear();
+    for (int64_t rows = 0; rows < options_.rows_per_step && batch.size() < train_.size();) {
+      if (at == order.size()) {
+        order = Shuffled(train_.size(), options_.seed, ++epoch);
+        at = 0;
+        if (!batch.empty()) break;  // an epoch ends with its step
+      }
+      batch.push_back(train_[order[at++]]);
+      rows += FirstRows(*batch.back());
+    }
+  }
+  return batch;
+}
+
+TuneStep Tuner::Step() {
+  const int64_t start_ns = MonotonicNs();
+  TuneStep result;
+  result.step = optimiser_.steps_done() + 1;
+  const std::vector<const TrainingPage*> batch = BatchOf(result.step);
+  parameters_.ClearGradients();
+  const BatchLoss loss = gradient_.Run(batch, objective_);
+  result.loss = loss.total;
+  result.loss_of_draft = loss.of_step;
+  result.rate = RateOf(options_.recipe, result.step);
+  const double norm = GradientNorm(parameters_);
+  if (!std::isfinite(loss.total) || !std::isfinite(norm)) {
+    throw Error(ErrorKind::kModel, {},
+                "step " + std::to_string(result.step) +
+                    " has a loss or a gradient that is no number; use a smaller --rate");
+  }
+  result.gradient_norm = optimiser_.Step(parameters_);
+  exact_.Load(parameters_);
+  if (result.step % options_.evaluate_every == 0 || done()) {
+    result.tokens_per_round = Evaluate();
+    if (result.tokens_per_round > best_value_) {
+      best_value_ = result.tokens_per_round;
+      best_step_ = result.step;
+      result.best = true;
+      SaveBest();
+    }
+    Save();
+  }
+  result.seconds = SecondsSince(start_ns);
+  return result;
+}
+
+void Tuner::TakeBest() {
+  const Checkpoint file = Checkpoint::OpenFile(folder_.PathOf(kBestFile));
+  std::vector<float> values;
+  ReadTensors(file, parameters_.shape(), "", values);
+  SetValues(values, parameters_);
+}
+
+void Randomise(uint64_t seed, Parameters<float>& parameters) {
+  const DraftShape& shape = parameters.shape();
+  for (size_t t = 0; t < shape.tensors.size(); ++t) {
+    const DraftTensor& tensor = shape.tensors[t];
+    const bool adds_nothing = std::any_of(
+        shape.heads.begin(), shape.heads.end(),
+        [&](const ResidualHeadShape& head) { return head.mlp.down.tensor == t; });
+    NoiseAt noise(seed, static_cast<int64_t>(t), Noise::kPlain);
+    const float width = std::sqrt(3.0F / static_cast<float>(tensor.columns()));
+    uint32_t index = 0;
+    for (float& value : parameters.values(t)) {
+      value = !tensor.is_matrix() ? (tensor.name.ends_with("norm.weight") ? 1.0F : 0.0F)
+              : adds_nothing
+                  ? 0.0F
+                  : width * static_cast<float>(2 * noise.Uniform(index++) - 1);
+    }
+  }
+}
+
+}  // namespace platen
