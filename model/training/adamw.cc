@@ -64,13 +64,15 @@ void AdamW<T>::Restore(State state) {
 }
 
 template <class T>
-double AdamW<T>::Step(Parameters<T>& parameters) {
+double AdamW<T>::Step(Parameters<T>& parameters, double rate) {
   ++done_;
   const auto t = static_cast<double>(done_);
   const double norm = GradientNorm(parameters);
   const double factor = norm > recipe_.clip ? recipe_.clip / norm : 1;
-  const double rate = RateOf(recipe_, done_);
+  // 1 - beta is rounded once: as a float's difference from 1 it would be off by 1e-5 of itself.
   const T beta1 = static_cast<T>(recipe_.beta1), beta2 = static_cast<T>(recipe_.beta2);
+  const T new_mean = static_cast<T>(1 - recipe_.beta1);
+  const T new_square = static_cast<T>(1 - recipe_.beta2);
   const T mean_factor = static_cast<T>(1 / (1 - std::pow(recipe_.beta1, t)));
   const T square_factor = static_cast<T>(1 / (1 - std::pow(recipe_.beta2, t)));
   const bool to_start = recipe_.decay_to == Recipe::DecayTo::kStart;
@@ -88,8 +90,8 @@ double AdamW<T>::Step(Parameters<T>& parameters) {
         for (size_t i = first; i < end; ++i) {
           const size_t at = offset + i;
           const T g = gradient[i] * static_cast<T>(factor);
-          mean_[at] = beta1 * mean_[at] + (1 - beta1) * g;
-          square_[at] = beta2 * square_[at] + (1 - beta2) * g * g;
+          mean_[at] = beta1 * mean_[at] + new_mean * g;
+          square_[at] = beta2 * square_[at] + new_square * g * g;
           const T root = std::sqrt(square_[at] * square_factor) + static_cast<T>(recipe_.eps);
           const T pull = to_start ? values[i] - start_[at] : values[i];
           values[i] -= static_cast<T>(rate) * (mean_[at] * mean_factor / root + decay * pull);

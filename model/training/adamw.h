@@ -37,7 +37,9 @@ class AdamW {
 
   // One step with the gradients that `parameters` hold: clips, then changes the values. Returns the
   // norm before clipping.
-  double Step(Parameters<T>& parameters);
+  double Step(Parameters<T>& parameters) { return Step(parameters, RateOf(recipe_, done_ + 1)); }
+  // With a rate of the caller's instead of the recipe's.
+  double Step(Parameters<T>& parameters, double rate);
 
   int64_t steps_done() const { return done_; }
 
