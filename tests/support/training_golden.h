@@ -1,7 +1,6 @@
 // Goldens of training (tests/golden/mtp_training) and what is needed to compute them.
 #pragma once
 
-#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -12,6 +11,7 @@
 #include "model/training/adamw.h"
 #include "model/training/batch_gradient.h"
 #include "tests/support/golden.h"
+#include "tests/support/packed_golden.h"
 #include "tests/support/temp_folder.h"
 
 namespace platen::testing {
@@ -113,18 +113,9 @@ class TrainingGolden {
   }
 
   // Values of an array in double, whatever it is stored as.
-  std::vector<double> Values(const std::string& array) const {
-    return Wide(ReadNpy(File(golden_.json["arrays"][array]["file"].get<std::string>())));
-  }
-  std::vector<double> PackedValues(const std::string& key) const {
-    return Wide(ReadNpy(File(golden_.json["packed"][key]["file"].get<std::string>())));
-  }
+  std::vector<double> Values(const std::string& array) const { return Wide(golden_.Array(array)); }
 
  private:
-  static std::vector<double> Wide(const Npy& npy) {
-    if (!npy.f64.empty()) return npy.f64;
-    return {npy.f32.begin(), npy.f32.end()};
-  }
   std::string File(const std::string& name) const {
     return SourcePath(golden_.folder + "/" + name);
   }
@@ -215,31 +206,5 @@ class TrainingGolden {
   DraftShape shape_;
   std::vector<TrainingPage> pages_;
 };
-
-// Largest difference within `atol`, and the root mean square of differences within `rms`, if given.
-template <class T>
-::testing::AssertionResult Near(std::span<const T> actual, std::span<const double> expected,
-                                double atol, double rms = 0) {
-  if (actual.size() != expected.size()) {
-    return ::testing::AssertionFailure()
-           << "sizes differ: " << actual.size() << " against " << expected.size();
-  }
-  double worst = 0, squares = 0;
-  size_t at = 0;
-  for (size_t i = 0; i < actual.size(); ++i) {
-    const double difference = std::abs(static_cast<double>(actual[i]) - expected[i]);
-    if (!(difference <= worst)) worst = difference, at = i;
-    squares += difference * difference;
-  }
-  if (!(worst <= atol)) {
-    return ::testing::AssertionFailure() << "element " << at << ": " << actual[at] << ", expected "
-                                         << expected[at] << ": " << worst << " > " << atol;
-  }
-  const double root = std::sqrt(squares / static_cast<double>(std::max<size_t>(1, actual.size())));
-  if (rms > 0 && !(root <= rms)) {
-    return ::testing::AssertionFailure() << "root mean square " << root << " > " << rms;
-  }
-  return ::testing::AssertionSuccess();
-}
 
 }  // namespace platen::testing

@@ -9,43 +9,6 @@
 namespace platen::testing {
 namespace {
 
-template <class T>
-constexpr bool kIsDouble = std::is_same_v<T, double>;
-
-// What may differ: in double nearly nothing, but for results stored as float.
-template <class T>
-double Tolerance(const nlohmann::json& part, bool stored_as_double) {
-  if (!kIsDouble<T>) return part["atol"].get<double>();
-  if (stored_as_double) return part["atol_f64"].get<double>();
-  return 1e-7 * part["largest"].get<double>() + 1e-12;
-}
-
-template <class T>
-void ExpectPacked(const TrainingGolden& golden, const std::string& key,
-                  const std::function<std::span<const T>(size_t tensor)>& values,
-                  double few_may_differ_by = 0) {
-  const auto& json = golden.json()["packed"][key];
-  const bool exact = json["dtype"] == "float64";
-  const std::vector<double> all = golden.PackedValues(key);
-  for (size_t t = 0; t < json["parts"].size(); ++t) {
-    const auto& part = json["parts"][t];
-    const std::span<const T> actual = values(t);
-    std::vector<double> expected(all.begin() + part["offset"].get<std::ptrdiff_t>(),
-                                 all.begin() + part["offset"].get<std::ptrdiff_t>() +
-                                     static_cast<std::ptrdiff_t>(actual.size()));
-    const double atol = Tolerance<T>(part, exact);
-    size_t few = few_may_differ_by > 0 ? std::max<size_t>(1, actual.size() / 1000) : 0;
-    for (size_t i = 0; i < actual.size() && few > 0; ++i) {
-      const double difference = std::abs(static_cast<double>(actual[i]) - expected[i]);
-      if (difference <= atol || difference > few_may_differ_by) continue;
-      expected[i] = static_cast<double>(actual[i]);
-      --few;
-    }
-    const double rms = kIsDouble<T> ? 0 : part.value("rms_atol", 0.0);
-    EXPECT_TRUE(Near<T>(actual, expected, atol, rms)) << key << " " << part["name"];
-  }
-}
-
 // The tensors of the shape in the order of the golden's.
 template <class T>
 std::vector<size_t> Order(const TrainingGolden& golden, const Parameters<T>& parameters) {
@@ -97,7 +60,7 @@ void ExpectObjective(TrainingGolden& golden, const std::string& key) {
     EXPECT_NEAR(rows[i], expected[i], stored[atol].get<double>()) << "row " << i;
   }
   const std::vector<size_t> order = Order(golden, parameters);
-  ExpectPacked<T>(golden, key + ".gradient",
+  ExpectPacked<T>(golden.golden(), key + ".gradient",
                   [&](size_t i) { return std::as_const(parameters).gradient(order[i]); });
   EXPECT_NEAR(GradientNorm(parameters), json["grad_norm"]["value"].get<double>(),
               json["grad_norm"][atol].get<double>());
@@ -234,7 +197,7 @@ void ExpectRun(const char* folder, const std::string& key) {
     // epsilon is small: the reference lets a few of them go (tests/golden/mtp_training/README.md).
     const bool noisy = !kIsDouble<T> && recipe.eps < 1e-7;
     ExpectPacked<T>(
-        golden, at, [&](size_t i) { return std::as_const(parameters).values(order[i]); },
+        golden.golden(), at, [&](size_t i) { return std::as_const(parameters).values(order[i]); },
         noisy ? 2 * rates : 0);
   }
 }
