@@ -24,7 +24,7 @@ install(CODE "set(PLATEN_INSTALL_DIRS \"${_install_dirs}\")
   include(\"${PROJECT_SOURCE_DIR}/cmake/new_folders.cmake\")" COMPONENT folders)
 
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
-install(TARGETS platen platen_fetch RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS platen platen_fetch platen_tune RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY assets/platen-mini DESTINATION ${CMAKE_INSTALL_DATADIR}/platen
   PATTERN "*.packed*" EXCLUDE)
 install(DIRECTORY configs packaging/kubernetes DESTINATION ${CMAKE_INSTALL_DATADIR}/platen)

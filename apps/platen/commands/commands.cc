@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "apps/platen/cli/option_values.h"
+#include "apps/platen/commands/tune/tune_command.h"
 #include "model/support/edit_distance.h"
 
 namespace platen {
@@ -24,7 +25,9 @@ const std::vector<CommandGroup>& CommandGroups() {
         {"inspect", "check and describe a model snapshot", InspectCommand, RunInspectCommand},
         {"pack", "pack a model's weights once, for quick starts", PackCommand, RunPackCommand},
         {"draft-vocabulary", "choose the tokens that drafts are made of, from your texts",
-         DraftVocabularyCommand, RunDraftVocabularyCommand}}},
+         DraftVocabularyCommand, RunDraftVocabularyCommand},
+        {"tune-mtp", "train what the model drafts with on your own pages", TuneCommand,
+         RunTuneCommand, TuneKinds()}}},
       {"Measuring",
        {{"doctor", "show what this machine offers and what will be used", DoctorCommand,
          RunDoctorCommand},

@@ -27,6 +27,7 @@ const CommandSpec& PackCommand();
 const CommandSpec& RunCommand();
 const CommandSpec& StatusCommand();
 const CommandSpec& ReportCommand();
+const CommandSpec& TuneCommand();
 
 int RunBenchCommand(const Words& words);
 int RunCleanCommand(const Words& words);
@@ -44,6 +45,7 @@ int RunPackCommand(const Words& words);
 int RunRunCommand(const Words& words);
 int RunStatusCommand(const Words& words);
 int RunReportCommand(const Words& words);
+int RunTuneCommand(const Words& words);
 
 struct Command {
   std::string name;

@@ -1,0 +1,43 @@
+#include "apps/platen/commands/tune/work_folder.h"
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "model/support/atomic_file.h"
+#include "model/support/error.h"
+#include "model/support/json_fields.h"
+
+namespace platen {
+namespace {
+
+constexpr const char* kWork = "work.json";
+constexpr size_t kMostBytes = 1 << 16;
+
+}  // namespace
+
+WorkFolder::WorkFolder(const std::string& path, Folder::Missing missing)
+    : folder_(Folder::Open(path, missing)) {}
+
+std::string WorkFolder::Model() const {
+  if (!folder_.Look(kWork)) return "";
+  return WithErrorKind(ErrorKind::kInput, [&] {
+    const nlohmann::json json = ReadJsonFile(folder_.PathOf(kWork), kMostBytes);
+    return JsonObject(json, folder_.PathOf(kWork)).String("model", kMostBytes);
+  });
+}
+
+void WorkFolder::KeepModel(const std::string& dir) const {
+  const std::string model = std::filesystem::weakly_canonical(dir).string();
+  const std::string before = Model();
+  if (before == model) return;
+  if (!before.empty()) {
+    throw Error(ErrorKind::kInput, {.file = folder_.path(), .field = {}},
+                "holds records of another model (" + before + "); take another work folder");
+  }
+  const nlohmann::ordered_json json = {{"model", model}};
+  AtomicFile file(folder_, std::string(".") + kWork + ".tmp", folder_, kWork);
+  file.Append(json.dump(1) + "\n");
+  file.Commit();
+}
+
+}  // namespace platen

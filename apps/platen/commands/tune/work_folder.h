@@ -1,0 +1,32 @@
+// The work folder of platen tune-mtp.
+#pragma once
+
+#include <string>
+
+#include "model/support/folder.h"
+
+namespace platen {
+
+// WORK/work.json, results/, records/, train/, evaluation.json.
+class WorkFolder {
+ public:
+  // Throws Error(kInput) if it is missing and not to be made.
+  WorkFolder(const std::string& path, Folder::Missing missing);
+
+  const Folder& folder() const { return folder_; }
+  std::string results() const { return folder_.path() + "/results"; }
+  std::string records() const { return folder_.path() + "/records"; }
+  Folder Train(Folder::Missing missing) const { return folder_.Below("train", missing); }
+
+  // Which model the pages were recorded with. Throws Error(kInput) if they were with another.
+  void KeepModel(const std::string& dir) const;
+  // Empty: not known.
+  std::string Model() const;
+
+  static constexpr const char* kEvaluation = "evaluation.json";
+
+ private:
+  Folder folder_;
+};
+
+}  // namespace platen
