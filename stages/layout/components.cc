@@ -115,7 +115,7 @@ void Components::Paint(const Component& c, uint8_t value, cv::Mat& image) const 
 }
 
 cv::Mat Components::Mask(const Component& c) const {
-  cv::Mat mask = cv::Mat::zeros(c.height, c.width, CV_8U);
+  cv::Mat mask(c.height, c.width, CV_8U, cv::Scalar(0));
   for (const Run& run : RunsOf(c)) {
     std::memset(mask.ptr<uint8_t>(run.y - c.y) + run.x0 - c.x, 1,
                 static_cast<size_t>(run.x1 - run.x0));

@@ -121,7 +121,7 @@ std::vector<std::vector<cv::Point>> DarkOutlines(const cv::Mat& dark) {
   cv::Mat core;
   cv::erode(dark, core, Square(kThick));
   const Components areas = FindComponents(dark);
-  cv::Mat kept = cv::Mat::zeros(dark.size(), CV_8U);
+  cv::Mat kept(dark.size(), CV_8U, cv::Scalar(0));
   for (const Component& area : areas.items) {
     if (area.width < kLeastWidth || area.height < kLeastHeight) continue;
     if (areas.Touches(area, core)) areas.Paint(area, 1, kept);
@@ -184,13 +184,13 @@ cv::Mat TurnDarkGround(cv::Mat& grey) {
   int found = 0;
   for (const std::vector<cv::Point>& outline : DarkOutlines(dark)) {
     const cv::Rect box = cv::boundingRect(outline);
-    cv::Mat filled = cv::Mat::zeros(box.size(), CV_8U);
+    cv::Mat filled(box.size(), CV_8U, cv::Scalar(0));
     cv::drawContours(filled, std::vector<std::vector<cv::Point>>{outline}, 0, cv::Scalar(1),
                      cv::FILLED, cv::LINE_8, {}, 0, -box.tl());
     if (IsPatch(filled, box, photographs)) continue;
     const Area area(small(box), filled, light);
     if (!area.HasLightPrint(small(box))) continue;
-    cv::Mat whole = cv::Mat::zeros(small.size(), CV_8U);
+    cv::Mat whole(small.size(), CV_8U, cv::Scalar(0));
     area.mask().copyTo(whole(box));
     const cv::Mat mask = TurnArea(whole, MakeTable(area.ground(), light), light, grey);
     areas = areas.empty() ? mask : areas | mask;

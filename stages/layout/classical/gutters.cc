@@ -34,7 +34,7 @@ const cv::Point kCentered(-1, -1);
 
 // The image moved to the right by `cells`, white where it had nothing.
 cv::Mat MovedAcross(const cv::Mat& image, int cells) {
-  cv::Mat moved = cv::Mat::zeros(image.size(), image.type());
+  cv::Mat moved(image.size(), image.type(), cv::Scalar(0));
   const int by = std::min(std::abs(cells), image.cols), kept = image.cols - by;
   if (kept == 0) return moved;
   const int from = cells > 0 ? 0 : by, to = cells > 0 ? by : 0;

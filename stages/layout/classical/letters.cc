@@ -73,7 +73,7 @@ class Sorter {
 
   // 1 where the pictures are.
   cv::Mat PictureMask(const std::vector<const Component*>& pictures) const {
-    cv::Mat mask = cv::Mat::zeros(page_, CV_8U);
+    cv::Mat mask(page_, CV_8U, cv::Scalar(0));
     for (const Component* c : pictures) {
       if (c->area > kSolidPictureFill * c->rect().area()) {
         mask(c->rect()).setTo(1);

@@ -85,7 +85,7 @@ bool LooksWritten(const Phrase& line, double xh) {
 
 // Where most ink belongs to no regular line. `ink`: shares per cell, 0..1.
 cv::Mat Drawing(const cv::Mat& ink, const std::vector<Phrase>& lines, double cell) {
-  cv::Mat written = cv::Mat::zeros(ink.size(), CV_32F);
+  cv::Mat written(ink.size(), CV_32F, cv::Scalar(0));
   for (const Phrase& line : lines) {
     if (!LooksWritten(line, cell)) continue;
     const cv::Rect cells = CellsOf(line.box, cell, ink.size());
