@@ -39,6 +39,13 @@ std::vector<PageRange> Merged(std::vector<PageRange> ranges) {
   return merged;
 }
 
+// The JSON library gives an integer for any number, 1e300 too, for which C++ has none.
+template <typename T>
+T Integer(const Json& value) {
+  if (value.is_number_integer()) return value.get<T>();
+  throw Error(ErrorKind::kEnvironment, {"", "record"}, "has a number that is no integer");
+}
+
 int CountFrom(const Json& json, const char* key) {
   const Json& value = json.at(key);
   if (!value.is_number_integer() || value.get<int64_t>() < 0 || value.get<int64_t>() > kMaxPages) {
@@ -66,10 +73,10 @@ Json ToJson(const FileStamp& stamp) {
 
 FileStamp StampFrom(const Json& json) {
   FileStamp stamp;
-  stamp.bytes = json.at(kStampKeys[0]).get<uint64_t>();
-  stamp.modified_ns = json.at(kStampKeys[1]).get<int64_t>();
-  stamp.changed_ns = json.at(kStampKeys[2]).get<int64_t>();
-  stamp.inode = json.at(kStampKeys[3]).get<uint64_t>();
+  stamp.bytes = Integer<uint64_t>(json.at(kStampKeys[0]));
+  stamp.modified_ns = Integer<int64_t>(json.at(kStampKeys[1]));
+  stamp.changed_ns = Integer<int64_t>(json.at(kStampKeys[2]));
+  stamp.inode = Integer<uint64_t>(json.at(kStampKeys[3]));
   return stamp;
 }
 
@@ -97,9 +104,9 @@ KnownInput KnownFrom(const Json& json) {
 RunEnd RunEndFrom(const Json& json) {
   RunEnd end;
   end.result = json.at("result").get<std::string>();
-  end.ended_s = json.at("ended_s").get<int64_t>();
-  end.documents = json.at("documents").get<int64_t>();
-  end.failures = json.at("failures").get<int64_t>();
+  end.ended_s = Integer<int64_t>(json.at("ended_s"));
+  end.documents = Integer<int64_t>(json.at("documents"));
+  end.failures = Integer<int64_t>(json.at("failures"));
   end.core_s = json.at("core_s").get<double>();
   end.interrupted = json.at("interrupted").get<bool>();
   const double numbers[] = {static_cast<double>(end.ended_s), static_cast<double>(end.documents),
@@ -126,7 +133,9 @@ DocumentRecord RecordFrom(const Json& json) {
   } else if (const auto list = json.at("page_list").get<std::string>(); !list.empty()) {
     record.pages = Merged(ParsePageRanges(list));
   }
-  record.output_bytes = json.at("outputs").get<std::map<std::string, int64_t>>();
+  for (const auto& [format, bytes] : json.at("outputs").get_ref<const Json::object_t&>()) {
+    record.output_bytes[format] = Integer<int64_t>(bytes);
+  }
   record.rendering = json.value("rendering", std::string());
   record.run = RunFrom(json);
   return record;

@@ -91,6 +91,7 @@ std::optional<PageFileHead> StoredHead(const std::string& text) {
   try {
     const Json json = Json::parse(text);
     PageFileHead head;
+    if (!json.at("of_pages").is_number_integer()) return std::nullopt;
     const auto of_pages = json.at("of_pages").get<int64_t>();
     if (of_pages < 1 || of_pages > kMaxPages) return std::nullopt;
     head.of_pages = static_cast<int>(of_pages);

@@ -114,6 +114,8 @@ TEST_F(RecordTest, CutShortItIsIgnoredAndTheNextStandsOnItsOwnLine) {
 }
 
 TEST_F(RecordTest, LinesThatAreNoRecordsSayNothing) {
+  const nlohmann::ordered_json stamp = {
+      {"size", 1e300}, {"modified", 1}, {"changed", 1}, {"inode", 1}};
   const std::vector<std::string> lines = {R"({"record":1,"x":"document"})",
                                           R"(["document"])",
                                           R"("document")",
@@ -122,9 +124,11 @@ TEST_F(RecordTest, LinesThatAreNoRecordsSayNothing) {
                                           RecordWith({{"sha256", "k"}}),
                                           RecordWith({{"output", "a\\x4"}}),
                                           RecordWith({{"file", {{"size", "x"}}}}),
+                                          RecordWith({{"file", stamp}}),
                                           RecordWith({{"pages", -1}}),
                                           RecordWith({{"pages", 1e300}}),
                                           RecordWith({{"outputs", {{"txt", "x"}}}}),
+                                          RecordWith({{"outputs", {{"txt", 1e300}}}}),
                                           RecordWith({{"of", 9999999999}}),
                                           RecordWith({{"page_list", "5-1"}}),
                                           RecordWith({{"page_list", 7}}),

@@ -134,6 +134,7 @@ TEST(PageFileTest, AHeadThatIsNoneMakesTheFileAnew) {
   const std::string whole = ReadFile(folder / "pages");
   for (const char* head :
        {"{}", "[]", R"({"of_pages":0,"settings":[]})", R"({"of_pages":1e9,"settings":[]})",
+        R"({"of_pages":1e300,"settings":[]})", R"({"of_pages":1.5,"settings":[]})",
         R"({"of_pages":9,"settings":[["a"]]})",
         R"({"of_pages":9,"settings":[["dpi","1} x",true]]})"}) {
     folder.Write("pages", Record(head) + whole);

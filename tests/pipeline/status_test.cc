@@ -162,7 +162,8 @@ TEST_F(StatusTest, WhatIsNoRecordSaysNothing) {
            ended_s + ",\"core_s\":" + core_s + "}\n";
   };
   const std::string junk = "[[[[\n{\"record\":\"end\",\"run\":1}\n" + end("-5", "1") +
-                           end("5", "1e300") + "{\"record\":\"run\",\"run\":\"x\"}\n";
+                           end("5", "1e300") + end("1e300", "1") + end("1.5", "1") +
+                           "{\"record\":\"run\",\"run\":\"x\"}\n";
   folder_.Write("out/.platen/ledger.jsonl", junk + ledger + junk);
   EXPECT_TRUE(Status().finished());
   EXPECT_EQ(Status().runs, 1);
