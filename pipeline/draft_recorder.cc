@@ -63,8 +63,8 @@ void DraftRecorder::Record(const Sequence& s, const CropSequence& crop) {
   for (int64_t r = 0; r < hidden.rows; ++r) {
     std::copy_n(hidden.Row(r), hidden.cols, page.hidden.Row(r));
   }
-  const ConstMatView logits = pass_.Logits(
-      hidden.Rows(page.prompt - 1, static_cast<int64_t>(answer.size())));
+  const ConstMatView logits =
+      pass_.Logits(hidden.Rows(page.prompt - 1, static_cast<int64_t>(answer.size())));
   page.teacher_width = std::min(kTeachers, logits.cols);
   std::vector<TokenId> order;
   for (int64_t r = 0; r < logits.rows; ++r) TakeLargest(logits.Row(r), logits.cols, order, page);

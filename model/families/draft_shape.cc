@@ -26,8 +26,7 @@ WeightPart DraftShapeBuilder::AddStack(const std::string& name, std::vector<int6
   return {shape_.tensors.size() - 1, 0, rows};
 }
 
-DraftMlp DraftShapeBuilder::AddMlp(const std::string& name, int64_t inner,
-                                   Activation activation) {
+DraftMlp DraftShapeBuilder::AddMlp(const std::string& name, int64_t inner, Activation activation) {
   const int64_t width = shape_.hidden_size;
   DraftMlp mlp;
   mlp.activation = activation;

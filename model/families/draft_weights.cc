@@ -108,8 +108,9 @@ DraftFileFacts FactsOf(const Checkpoint& draft_file) {
 void LoadDraftWeights(const Checkpoint& checkpoint, const std::string& path, Precision precision,
                       int64_t hidden_size, const KernelTable& kernels, ModelParts& parts) {
   // Heads that say how they are computed replace whatever there is.
-  const bool heads = checkpoint.Find(kFirstHead) != nullptr &&
-                     (parts.heads == nullptr || !Value(checkpoint, DraftFileFacts::kNormEps).empty());
+  const bool heads =
+      checkpoint.Find(kFirstHead) != nullptr &&
+      (parts.heads == nullptr || !Value(checkpoint, DraftFileFacts::kNormEps).empty());
   if (heads) {
     LoadHeads(checkpoint, path, precision, hidden_size, kernels, parts);
     return;

@@ -14,7 +14,7 @@ struct DraftFileFacts {
   // Keys of the metadata.
   static constexpr const char* kBaseModel = "platen.base_model";  // WeightsHash of the target
   static constexpr const char* kConvention = "platen.mtp_convention";
-  static constexpr const char* kNormEps = "platen.norm_eps";      // of residual heads
+  static constexpr const char* kNormEps = "platen.norm_eps";       // of residual heads
   static constexpr const char* kActivation = "platen.activation";  // "silu", "relu2"; likewise
 
   std::string base_model;

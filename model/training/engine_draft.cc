@@ -34,8 +34,7 @@ std::map<std::string, std::string> MetadataOf(const DraftShape& shape) {
   const bool silu = shape.heads.front().mlp.activation == Activation::kSilu;
   char eps[32];
   std::snprintf(eps, sizeof(eps), "%.9g", shape.norm_eps);
-  return {{DraftFileFacts::kNormEps, eps},
-          {DraftFileFacts::kActivation, silu ? "silu" : "relu2"}};
+  return {{DraftFileFacts::kNormEps, eps}, {DraftFileFacts::kActivation, silu ? "silu" : "relu2"}};
 }
 
 Checkpoint AsCheckpoint(const Parameters<float>& parameters) {
@@ -111,8 +110,8 @@ void EngineDraft::Logits(ConstView<float> x, View<float> logits) {
 
 void EngineDraft::HeadVectors(const TrainingPage& page, int steps,
                               std::vector<Matrix<float>>& vectors) {
-  Matrix<float> g = Converted<float>(page.hidden.View().Rows(
-      page.prompt - 1, RowsOfStep(page.prompt, page.length(), 0)));
+  Matrix<float> g = Converted<float>(
+      page.hidden.View().Rows(page.prompt - 1, RowsOfStep(page.prompt, page.length(), 0)));
   for (int k = 0; k < steps; ++k) {
     const int64_t rows = RowsOfStep(page.prompt, page.length(), k);
     parts_.heads->Apply(k, g.View().Rows(0, rows), *heads_workspace_);
@@ -120,9 +119,9 @@ void EngineDraft::HeadVectors(const TrainingPage& page, int steps,
   }
 }
 
-// The draft layer on one page: the first step of all slots, then chains from some of them at a time.
-// A chain sees the blocks that the first step filled up to its slot: whole ones are shared, the one
-// in which it goes on is a copy of its own.
+// The draft layer on one page: the first step of all slots, then chains from some of them at a
+// time. A chain sees the blocks that the first step filled up to its slot: whole ones are shared,
+// the one in which it goes on is a copy of its own.
 struct EngineDraft::Chain {
   Chain(EngineDraft& of, const TrainingPage& training_page, int number_of_steps)
       : draft(of),
@@ -172,8 +171,8 @@ struct EngineDraft::Chain {
       StartTable(page.prompt - 1 + first + r, own, tables[static_cast<size_t>(r)]);
     }
     for (int d = 1; d < steps; ++d) {
-      const int64_t rows = std::clamp<int64_t>(
-          RowsOfStep(page.prompt, page.length(), d) - first, 0, chained.rows());
+      const int64_t rows =
+          std::clamp<int64_t>(RowsOfStep(page.prompt, page.length(), d) - first, 0, chained.rows());
       if (rows == 0) break;
       RowBatch batch;
       const int64_t slot = page.prompt - 1 + first;

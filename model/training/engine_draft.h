@@ -4,8 +4,8 @@
 
 #include <map>
 #include <memory>
-#include <string>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "model/families/snapshot.h"

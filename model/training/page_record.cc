@@ -148,7 +148,8 @@ TrainingPage ParseRecord(std::string_view payload, const std::string& file, Reco
     arrays.TakeIds(teachers, with.vocab_size, page.teacher_ids);
     arrays.Take(teachers, page.teacher_logits);
     arrays.End();
-    if (!Finite(hidden) || !Finite(page.teacher_logits)) arrays.Fail("has values that are no numbers");
+    if (!Finite(hidden) || !Finite(page.teacher_logits))
+      arrays.Fail("has values that are no numbers");
     page.hidden.Resize(tokens - 1, with.hidden_size);
     page.hidden.values() = std::move(hidden);
     return page;

@@ -38,8 +38,8 @@ std::vector<size_t> Shuffled(size_t n, uint64_t seed, int64_t epoch) {
   std::iota(order.begin(), order.end(), size_t{0});
   NoiseAt noise(seed, epoch, Noise::kPlain);
   for (size_t i = n; i > 1; --i) {
-    const auto j = static_cast<size_t>(noise.Uniform(static_cast<uint32_t>(n - i)) *
-                                       static_cast<double>(i));
+    const auto j =
+        static_cast<size_t>(noise.Uniform(static_cast<uint32_t>(n - i)) * static_cast<double>(i));
     std::swap(order[i - 1], order[j]);
   }
   return order;
@@ -96,9 +96,18 @@ void SetValues(std::span<const float> all, Parameters<float>& parameters) {
 
 }  // namespace
 
-Part PartOf(const std::string& document, uint64_t seed) {
-  const uint64_t place = Hash64(document, seed) % 10;
-  return place < 7 ? Part::kTrain : place < 8 ? Part::kChoose : Part::kJudge;
+std::map<std::string, Part> SplitDocuments(const std::vector<TrainingPage>& pages, uint64_t seed) {
+  std::map<std::string, Part> parts;
+  for (const TrainingPage& page : pages) parts[page.document] = Part::kTrain;
+  std::vector<std::pair<uint64_t, std::string>> order;
+  for (const auto& [name, part] : parts) order.emplace_back(Hash64(name, seed), name);
+  std::sort(order.begin(), order.end());
+  const size_t choose = std::max<size_t>(1, order.size() / 10);
+  const size_t judge = std::max<size_t>(1, order.size() / 5);
+  for (size_t i = 0; i < order.size() && i < choose + judge; ++i) {
+    parts[order[i].second] = i < choose ? Part::kChoose : Part::kJudge;
+  }
+  return parts;
 }
 
 Tuner::Tuner(Parameters<float>& parameters, EngineDraft& exact, EngineDraft& deployed,
@@ -120,15 +129,18 @@ Tuner::Tuner(Parameters<float>& parameters, EngineDraft& exact, EngineDraft& dep
             exact_.Vectors(page, objective_.steps(), vectors);
           }),
       optimiser_(options.recipe, parameters) {
+  const std::map<std::string, Part> parts = SplitDocuments(pages, options.seed);
   for (const TrainingPage& page : pages) {
     if (FirstRows(page) == 0) continue;
-    const Part part = PartOf(page.document, options.seed);
+    const Part part = parts.at(page.document);
     if (part == Part::kTrain) train_.push_back(&page);
     if (part == Part::kChoose) choose_.push_back(&page);
   }
   if (train_.empty() || choose_.empty()) {
-    throw Error(ErrorKind::kInput, {},
-                "too few documents: none to train on, or none to choose by; record more");
+    throw Error(
+        ErrorKind::kInput, {},
+        "three documents are needed, of some words each: to train on, to choose by, to judge; "
+        "record more");
   }
   fingerprint_ = Fingerprint();
   if (Resume()) return;
@@ -287,17 +299,16 @@ void Randomise(uint64_t seed, Parameters<float>& parameters) {
   const DraftShape& shape = parameters.shape();
   for (size_t t = 0; t < shape.tensors.size(); ++t) {
     const DraftTensor& tensor = shape.tensors[t];
-    const bool adds_nothing = std::any_of(
-        shape.heads.begin(), shape.heads.end(),
-        [&](const ResidualHeadShape& head) { return head.mlp.down.tensor == t; });
+    const bool adds_nothing =
+        std::any_of(shape.heads.begin(), shape.heads.end(),
+                    [&](const ResidualHeadShape& head) { return head.mlp.down.tensor == t; });
     NoiseAt noise(seed, static_cast<int64_t>(t), Noise::kPlain);
     const float width = std::sqrt(3.0F / static_cast<float>(tensor.columns()));
     uint32_t index = 0;
     for (float& value : parameters.values(t)) {
       value = !tensor.is_matrix() ? (tensor.name.ends_with("norm.weight") ? 1.0F : 0.0F)
-              : adds_nothing
-                  ? 0.0F
-                  : width * static_cast<float>(2 * noise.Uniform(index++) - 1);
+              : adds_nothing      ? 0.0F
+                                  : width * static_cast<float>(2 * noise.Uniform(index++) - 1);
     }
   }
 }

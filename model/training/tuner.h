@@ -2,7 +2,7 @@
 // can be stopped and goes on.
 #pragma once
 
-#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,14 +13,14 @@
 
 namespace platen {
 
-// Which of the documents are trained on: by name, the same in every run. Of ten documents about
-// seven are trained on, one chooses among the steps of training, two judge.
+// Which of the documents are trained on, by name: of ten seven are, one chooses among the steps of
+// training, two judge; of fewer one at least does each.
 enum class Part { kTrain, kChoose, kJudge };
-Part PartOf(const std::string& document, uint64_t seed);
+std::map<std::string, Part> SplitDocuments(const std::vector<TrainingPage>& pages, uint64_t seed);
 
 struct TuneOptions {
   Recipe recipe;
-  int steps_of_chain = 3;     // drafts that are trained for, K
+  int steps_of_chain = 3;  // drafts that are trained for, K
   Labels labels = Labels::kHard;
   int64_t rows_per_step = 2000;  // of the first draft, at least, in a step's pages
   int evaluate_every = 25;       // steps

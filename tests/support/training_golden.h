@@ -10,6 +10,7 @@
 #include "model/families/registry.h"
 #include "model/training/adamw.h"
 #include "model/training/batch_gradient.h"
+#include "model/training/tuner.h"
 #include "tests/support/golden.h"
 #include "tests/support/packed_golden.h"
 #include "tests/support/temp_folder.h"
@@ -60,6 +61,14 @@ class TrainingGolden {
     return parameters;
   }
 
+  // Of this golden's own shape; of another, random ones.
+  Parameters<float> MakeOrRandom(const DraftShape& shape) const {
+    if (&shape == &shape_) return MakeParameters<float>();
+    Parameters<float> parameters(shape);
+    Randomise(5, parameters);
+    return parameters;
+  }
+
   const StoredTensor& head() const { return *Stored(RowsOf::kLogits); }
 
   template <class T>
@@ -100,14 +109,14 @@ class TrainingGolden {
 
   // The snapshot without a tokenizer, which training does not need.
   Snapshot MakeBareSnapshot() const {
-    Snapshot snapshot = {.dir = dir_,
-                         .architecture = FamilyRegistry::BuiltIn().Read(dir_),
-                         .reading = {},
-                         .quantization = {},
-                         .tokenizer = Tokenizer::Load(SourcePath(
-                             "tests/golden/snapshots/tiny-a/tokenizer.json")),
-                         .checkpoint = Checkpoint::Open(dir_),
-                         .warnings = {}};
+    Snapshot snapshot = {
+        .dir = dir_,
+        .architecture = FamilyRegistry::BuiltIn().Read(dir_),
+        .reading = {},
+        .quantization = {},
+        .tokenizer = Tokenizer::Load(SourcePath("tests/golden/snapshots/tiny-a/tokenizer.json")),
+        .checkpoint = Checkpoint::Open(dir_),
+        .warnings = {}};
     snapshot.architecture->Settle(snapshot.checkpoint);
     return snapshot;
   }

@@ -1,5 +1,5 @@
-// What the trainer trains is what the engine drafts: the same logits, bit for bit, of every draft of
-// every round.
+// What the trainer trains is what the engine drafts: the same logits, bit for bit, of every draft
+// of every round.
 #include "model/training/engine_draft.h"
 
 #include <gtest/gtest.h>
@@ -185,8 +185,8 @@ TEST(EngineDraftTest, TheFirstStepIsTheReferences) {
     for (size_t i = 0; i < golden.pages().size(); ++i) {
       const std::string name = "page" + std::to_string(i) + ".step0";
       const Matrix<float> step = draft.FirstStep(golden.pages()[i]);
-      EXPECT_TRUE(AllClose(step.values(), golden.golden().Array(name).f32,
-                           golden.golden().Atol(name)))
+      EXPECT_TRUE(
+          AllClose(step.values(), golden.golden().Array(name).f32, golden.golden().Atol(name)))
           << name;
     }
   }

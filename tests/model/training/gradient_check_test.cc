@@ -1,14 +1,13 @@
 // Every gradient against finite differences in double, on random small drafts of all kinds.
 
 #include <gtest/gtest.h>
+#include <tbb/global_control.h>
 
 #include <cmath>
 #include <random>
 
 #include "model/ops/parallel.h"
 #include "model/training/batch_gradient.h"
-
-#include <tbb/global_control.h>
 
 namespace platen::testing {
 namespace {
@@ -146,9 +145,9 @@ class Fixture {
       const DraftTensor& tensor = shape_.tensors[t];
       for (T& value : p.values(t)) {
         const float x = normal(random);
-        value = static_cast<T>(
-            tensor.is_matrix() ? x / std::sqrt(static_cast<float>(tensor.columns()))
-                               : 1 + 0.2F * x);
+        value =
+            static_cast<T>(tensor.is_matrix() ? x / std::sqrt(static_cast<float>(tensor.columns()))
+                                              : 1 + 0.2F * x);
       }
     }
     return p;

@@ -31,7 +31,7 @@ std::vector<PageHits> HitsOfAll(const std::vector<const TrainingPage*>& pages, i
 // The documents of which nothing is known to training.
 std::vector<const TrainingPage*> PagesFrom(const Settings& settings, const TuneSession& session) {
   const auto seed = static_cast<uint64_t>(settings.Integer("seed"));
-  if (settings.Text("part") == "judge") return session.PagesOf(Part::kJudge, seed);
+  if (settings.Text("part") == "judge") return session.UnseenPages(seed);
   std::vector<const TrainingPage*> pages;
   for (const TrainingPage& page : session.recorded.pages) pages.push_back(&page);
   return pages;
@@ -88,17 +88,17 @@ void PrintTable(const Side& before, const Side& after) {
 }
 
 const char* NameOf(Verdict verdict) {
-  return verdict == Verdict::kBetter ? "better"
+  return verdict == Verdict::kBetter   ? "better"
          : verdict == Verdict::kNoGain ? "no gain"
                                        : "too few documents";
 }
 
 std::string Sentence(Verdict verdict, const Gain& gain, int drafts) {
-  const std::string numbers =
-      fmt::format("{:+.3f} tokens a round with {}; 95 % of resamples of {} between {:+.3f} and "
-                  "{:+.3f}",
-                  gain.mean, Counted(drafts, "draft"), Counted(gain.documents, "document"),
-                  gain.low, gain.high);
+  const std::string numbers = fmt::format(
+      "{:+.3f} tokens a round with {}; 95 % of resamples of {} between {:+.3f} and "
+      "{:+.3f}",
+      gain.mean, Counted(drafts, "draft"), Counted(gain.documents, "document"), gain.low,
+      gain.high);
   switch (verdict) {
     case Verdict::kBetter:
       return "better: " + numbers;
@@ -126,8 +126,8 @@ int RunEvaluate(const Settings& settings) {
   }
   const Side before = Look("before", settings.Text("against"), session, pages);
   const Side after = Look("after", head, session, pages);
-  const int drafts = std::min(static_cast<int>(settings.Integer("drafts")),
-                              std::min(before.steps, after.steps));
+  const int drafts =
+      std::min(static_cast<int>(settings.Integer("drafts")), std::min(before.steps, after.steps));
   const Gain gain = BootstrapGain(before.hits, after.hits, drafts,
                                   static_cast<uint64_t>(settings.Integer("seed")));
   const Verdict verdict = Judge(gain);

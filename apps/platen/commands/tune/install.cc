@@ -69,8 +69,7 @@ int RunInstall(const Settings& settings) {
   }
   Checkpoint::OpenFile(best);  // whole and sound
   const std::string& named = settings.Text("output");
-  const std::string path =
-      named.empty() ? work.folder().PathOf("draft-head.safetensors") : named;
+  const std::string path = named.empty() ? work.folder().PathOf("draft-head.safetensors") : named;
   ReplaceFile(path, bytes, Folder::Missing::kCreate);
   if (settings.Flag("forget")) Forget(work);
   fmt::print("written   {}\nuse       platen ocr scans -o text --draft-head {}\n",

@@ -88,8 +88,8 @@ void ReadOwn(const TuneSession& session, Parameters<float>& parameters) {
       }
     }
     if (stored == nullptr) {
-      throw Error(ErrorKind::kModel, {.file = session.snapshot.dir,
-                                      .field = parameters.shape().tensors[t].name},
+      throw Error(ErrorKind::kModel,
+                  {.file = session.snapshot.dir, .field = parameters.shape().tensors[t].name},
                   "is not where the family says");
     }
     WidenToF32(*stored, parameters.values(t));
@@ -130,8 +130,8 @@ std::string LineOf(const TuneStep& step) {
 }
 
 void Show(const TuneStep& step, const TuneOptions& options, double seconds_left) {
-  std::string text = fmt::format("step {} of {}: loss {:.4f}", step.step, options.recipe.steps,
-                                 step.loss);
+  std::string text =
+      fmt::format("step {} of {}: loss {:.4f}", step.step, options.recipe.steps, step.loss);
   if (step.tokens_per_round >= 0) {
     text += fmt::format(", {:.3f} tokens a round{}", step.tokens_per_round,
                         step.best ? " (the best so far)" : "");
@@ -182,6 +182,7 @@ int RunTrain(const Settings& settings) {
   const Folder folder = session.work.Train(Folder::Missing::kCreate);
   Tuner tuner(parameters, exact, deployed, session.recorded.pages, options, folder,
               FactsOfFile(session, shape));
+  session.KeepSeen(options.seed);
   LogStart(session, tuner, options);
   if (!TrainSteps(tuner, options, folder)) {
     Log(LogLevel::kWarning, "interrupted; the same command goes on from here");

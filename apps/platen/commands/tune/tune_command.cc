@@ -92,8 +92,8 @@ int RunTuneCommand(const Words& words) {
     return kExitDone;
   }
   const std::vector<Command>& kinds = TuneKinds();
-  const auto kind = std::find_if(kinds.begin(), kinds.end(),
-                                 [&](const Command& k) { return wanted == k.name; });
+  const auto kind =
+      std::find_if(kinds.begin(), kinds.end(), [&](const Command& k) { return wanted == k.name; });
   if (kind == kinds.end()) {
     const std::string nearest = NearestName(wanted, TuneCommand().argument.choices);
     ThrowUsage("tune-mtp", "say first what to do: record, train, evaluate, inspect or install" +

@@ -11,6 +11,7 @@
 #include "apps/platen/cli/option_values.h"
 #include "apps/platen/commands/tune/tune_command.h"
 #include "apps/platen/commands/tune/tune_programs.h"
+#include "model/support/error.h"
 
 namespace platen {
 namespace {
@@ -24,6 +25,17 @@ constexpr Program kPrograms[] = {{"train", TuneTrainCommand, RunTrain},
                                  {"evaluate", TuneEvaluateCommand, RunEvaluate},
                                  {"install", TuneInstallCommand, RunInstall}};
 
+// Exit code 1 says that there is no gain, and nothing else.
+template <class Work>
+int WithoutExitOne(const Work& work) {
+  try {
+    return work();
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::kInput) throw;
+    throw Error(ErrorKind::kUsage, e.location(), e.reason(), e.code());
+  }
+}
+
 int Run(const Words& words) {
   for (const Program& program : kPrograms) {
     if (words.empty() || words[0] != program.kind) continue;
@@ -32,7 +44,7 @@ int Run(const Words& words) {
     if (settings->positional().size() != 1) {
       ThrowUsage(std::string("tune-mtp ") + program.kind, "takes one work folder");
     }
-    return program.run(*settings);
+    return WithoutExitOne([&] { return program.run(*settings); });
   }
   ThrowUsage("platen-tune", "is started by platen tune-mtp");
 }

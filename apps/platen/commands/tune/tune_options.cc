@@ -18,8 +18,9 @@ OptionSpec SeedOption() {
           .default_value = "1",
           .value_name = "N",
           .group = kGroup,
-          .help = "Which documents are trained on and in what order. The same in train and "
-                  "evaluate.",
+          .help =
+              "Which documents are trained on and in what order. The same in train and "
+              "evaluate.",
           .min = 0,
           .max = 1 << 30};
 }
@@ -66,7 +67,9 @@ const OptionTable& TrainOptions() {
        .default_value = "false",
        .group = kGroup,
        .help = "Begin with random weights instead of the model's own."},
-      {.name = "from", .value_name = "FILE", .group = kGroup,
+      {.name = "from",
+       .value_name = "FILE",
+       .group = kGroup,
        .help = "Begin with the draft weights of this file."},
       {.name = "steps",
        .type = Type::kInteger,
@@ -282,7 +285,8 @@ const CommandSpec& TuneInstallCommand() {
   static const CommandSpec spec = {
       .synopsis = {"platen tune-mtp install WORK [-o FILE]"},
       .description =
-          "Writes the trained weights as a file for --draft-head, if platen tune-mtp evaluate found "
+          "Writes the trained weights as a file for --draft-head, if platen tune-mtp evaluate "
+          "found "
           "them better than the model's own. The model's files are not touched.\n",
       .options = InstallOptions(),
       .exit_codes = {{"0", "written"}, {"1", "no gain: nothing is written"}},

@@ -1,6 +1,8 @@
 #include "apps/platen/commands/tune/tune_session.h"
 
 #include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <set>
 
 #include "apps/platen/cli/locate.h"
 #include "apps/platen/cli/log.h"
@@ -10,12 +12,17 @@
 #include "model/engine/engine_options.h"
 #include "model/families/draft_weights.h"
 #include "model/kernels/gemm_schedule.h"
+#include "model/support/atomic_file.h"
 #include "model/support/error.h"
 #include "model/support/grouped.h"
+#include "model/support/json_fields.h"
 #include "pipeline/hardware.h"
 
 namespace platen {
 namespace {
+
+constexpr const char* kSeen = "seen.json";
+constexpr size_t kMostSeenBytes = 256 << 20;
 
 std::string ModelDir(const Settings& settings, const WorkFolder& work) {
   const std::string& named = settings.Text("model");
@@ -46,10 +53,37 @@ TuneSession::TuneSession(const Settings& settings)
   }
 }
 
-std::vector<const TrainingPage*> TuneSession::PagesOf(Part part, uint64_t seed) const {
+void TuneSession::KeepSeen(uint64_t seed) const {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const auto& [document, part] : SplitDocuments(recorded.pages, seed)) {
+    if (part != Part::kJudge) json.push_back(document);
+  }
+  const Folder folder = work.Train(Folder::Missing::kCreate);
+  AtomicFile file(folder, std::string(".") + kSeen + ".tmp", folder, kSeen);
+  file.Append(json.dump(1) + "\n");
+  file.Commit();
+}
+
+std::vector<const TrainingPage*> TuneSession::UnseenPages(uint64_t seed) const {
+  std::set<std::string> seen;
+  const Folder folder = work.Train(Folder::Missing::kCreate);
+  if (folder.Look(kSeen)) {
+    const std::string path = folder.PathOf(kSeen);
+    const nlohmann::json json =
+        WithErrorKind(ErrorKind::kInput, [&] { return ReadJsonFile(path, kMostSeenBytes); });
+    if (json.is_array()) {
+      for (const auto& name : json) {
+        if (name.is_string()) seen.insert(name.get<std::string>());
+      }
+    }
+  } else {
+    for (const auto& [document, part] : SplitDocuments(recorded.pages, seed)) {
+      if (part != Part::kJudge) seen.insert(document);
+    }
+  }
   std::vector<const TrainingPage*> pages;
   for (const TrainingPage& page : recorded.pages) {
-    if (PartOf(page.document, seed) == part) pages.push_back(&page);
+    if (!seen.contains(page.document)) pages.push_back(&page);
   }
   return pages;
 }

@@ -20,8 +20,11 @@ struct TuneSession {
   // records were made with another model.
   explicit TuneSession(const Settings& settings);
 
-  // Pages of documents that belong to the part.
-  std::vector<const TrainingPage*> PagesOf(Part part, uint64_t seed) const;
+  // Pages of documents that training has not seen, neither to learn nor to choose: those that are
+  // kept from it, and those recorded later.
+  std::vector<const TrainingPage*> UnseenPages(uint64_t seed) const;
+  // Remembers which documents training sees.
+  void KeepSeen(uint64_t seed) const;
 
   Precision precision() const;  // with which the pages were read, and drafts will be made
   // The model's own draft layer or heads. Throws Error(kModel) if it has none.
