@@ -44,6 +44,21 @@ struct Side {
   Acceptance acceptance;
 };
 
+// A model that drafts nothing: no guess of `steps` is right.
+Side WithoutDrafts(int steps, const std::vector<const TrainingPage*>& pages) {
+  Side side = {"before", steps, {}, {}};
+  for (const TrainingPage* page : pages) {
+    PageHits& hits = side.hits.emplace_back();
+    hits.document = page->document;
+    hits.answer = page->length() - page->prompt;
+    for (int d = 0; d < steps; ++d) {
+      hits.hits.emplace_back(static_cast<size_t>(RowsOfStep(page->prompt, page->length(), d)));
+    }
+  }
+  side.acceptance = AcceptanceOf(side.hits, steps);
+  return side;
+}
+
 Side Look(const std::string& name, const std::string& path, const TuneSession& session,
           const std::vector<const TrainingPage*>& pages) {
   LoadedDraft loaded(session, path);
@@ -124,8 +139,11 @@ int RunEvaluate(const Settings& settings) {
     throw Error(ErrorKind::kInput, {.file = session.work.records(), .field = {}},
                 "has no documents that were kept for judging; record more");
   }
-  const Side before = Look("before", settings.Text("against"), session, pages);
   const Side after = Look("after", head, session, pages);
+  const std::string& against = settings.Text("against");
+  const bool drafts_nothing = against.empty() && !session.snapshot.architecture->Draft();
+  const Side before =
+      drafts_nothing ? WithoutDrafts(after.steps, pages) : Look("before", against, session, pages);
   const int drafts =
       std::min(static_cast<int>(settings.Integer("drafts")), std::min(before.steps, after.steps));
   const Gain gain = BootstrapGain(before.hits, after.hits, drafts,

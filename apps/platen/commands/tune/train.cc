@@ -139,9 +139,7 @@ void Show(const TuneStep& step, const TuneOptions& options, double seconds_left)
   Log(LogLevel::kInfo, text + fmt::format(", about {:.0f} s left", seconds_left));
 }
 
-void LogStart(const TuneSession& session, const Tuner& tuner, const TuneOptions& options) {
-  int64_t values = 0;
-  for (const DraftTensor& tensor : session.OwnShape().tensors) values += tensor.size();
+void LogStart(const Tuner& tuner, const TuneOptions& options) {
   Log(LogLevel::kInfo,
       fmt::format("training for {} with OpenBLAS ({}); {:.3f} tokens a round before",
                   Counted(options.steps_of_chain, "draft"), BlasCore(),
@@ -183,7 +181,7 @@ int RunTrain(const Settings& settings) {
   Tuner tuner(parameters, exact, deployed, session.recorded.pages, options, folder,
               FactsOfFile(session, shape));
   session.KeepSeen(options.seed);
-  LogStart(session, tuner, options);
+  LogStart(tuner, options);
   if (!TrainSteps(tuner, options, folder)) {
     Log(LogLevel::kWarning, "interrupted; the same command goes on from here");
     return kExitInterrupted;
