@@ -52,7 +52,7 @@ class HeadOfChain {
   // p [rows, keys + step]: of keys of step 0, then of the row's own chain.
   void Probabilities(int64_t first, int64_t rows, Matrix<T>& p) const {
     const int64_t keys = Keys(first, rows);
-    p.Resize(rows, keys + static_cast<int64_t>(step_));
+    p.Reuse(rows, keys + static_cast<int64_t>(step_));
     const ConstView<T> q = Queries(first, rows);
     MultiplyHere<T>(scale_, q, Operand::kPlain, FirstKeys(keys), Operand::kTransposed, 0,
                     p.View().Columns(0, keys));
@@ -143,7 +143,7 @@ class TileGradient {
 
   // ds = p (dp - sum p dp) scale
   void ScoreGradients(ConstView<T> dout, int64_t keys) {
-    ds_.Resize(p_.rows(), p_.cols());
+    ds_.Reuse(p_.rows(), p_.cols());
     MultiplyHere<T>(1, dout, Operand::kPlain, head_.FirstValues(keys), Operand::kTransposed, 0,
                     ds_.View().Columns(0, keys));
     const T scale = static_cast<T>(attention_.scale);

@@ -1,5 +1,6 @@
 #include "model/training/chain_graph.h"
 
+#include "model/ops/parallel.h"
 #include "model/training/norms.h"
 
 namespace platen {
@@ -7,9 +8,9 @@ namespace {
 
 template <class T>
 void Add(ConstView<T> x, View<T> sum) {
-  for (int64_t r = 0; r < x.rows; ++r) {
+  ParallelFor(x.rows, [&](int64_t r) {
     for (int64_t i = 0; i < x.cols; ++i) sum.Row(r)[i] += x.Row(r)[i];
-  }
+  });
 }
 
 template <class T>

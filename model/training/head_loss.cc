@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "model/ops/parallel.h"
+#include "model/support/ceil_div.h"
 
 namespace platen {
 namespace {
@@ -39,21 +40,24 @@ Wanted WantedOf(const TrainingPage& page, const Objective& objective, const Step
 template <class T>
 void LossOfRow(T* logits, int64_t n, const Wanted& wanted, int32_t label, double weight,
                RowLosses& out, size_t row) {
-  const T* best = std::max_element(logits, logits + n);
-  const auto largest = static_cast<double>(*best);
-  double sum = 0;
-  for (int64_t i = 0; i < n; ++i) sum += std::exp(static_cast<double>(logits[i]) - largest);
-  const double lse = largest + std::log(sum);
-  double loss = 0;
+  const int64_t best = std::max_element(logits, logits + n) - logits;
+  const T largest = logits[best];
+  const auto of_label = static_cast<double>(logits[label]);
+  double of_wanted = 0;
   for (size_t i = 0; i < wanted.places.size(); ++i) {
-    loss += wanted.probabilities[i] * (lse - static_cast<double>(logits[wanted.places[i]]));
+    of_wanted += wanted.probabilities[i] * static_cast<double>(logits[wanted.places[i]]);
   }
-  out.loss[row] = loss;
-  out.hit[row] = best - logits == label ? 1 : 0;
-  out.probability[row] = std::exp(static_cast<double>(logits[label]) - lse);
+  double sum = 0;
   for (int64_t i = 0; i < n; ++i) {
-    logits[i] = static_cast<T>(weight * std::exp(static_cast<double>(logits[i]) - lse));
+    logits[i] = std::exp(logits[i] - largest);
+    sum += static_cast<double>(logits[i]);
   }
+  const double lse = static_cast<double>(largest) + std::log(sum);
+  out.loss[row] = lse - of_wanted;  // what is wanted sums to 1
+  out.hit[row] = best == label ? 1 : 0;
+  out.probability[row] = std::exp(of_label - lse);
+  const T scale = static_cast<T>(weight / sum);
+  for (int64_t i = 0; i < n; ++i) logits[i] *= scale;
   for (size_t i = 0; i < wanted.places.size(); ++i) {
     logits[wanted.places[i]] -= static_cast<T>(weight * wanted.probabilities[i]);
   }
@@ -74,13 +78,17 @@ FrozenHead<T>::FrozenHead(const StoredTensor& weights, double softcap,
 template <class T>
 void FrozenHead<T>::WidenTile(int64_t first, int64_t count, Matrix<T>& tile) const {
   const int64_t width = weights_.shape.back();
-  tile.Resize(count, width);
-  ParallelFor(count, [&](int64_t i) {
+  tile.Reuse(count, width);
+  constexpr int64_t kRowsOfTask = 64;
+  ParallelFor(CeilDiv(count, kRowsOfTask), [&](int64_t task) {
     std::vector<float> row(static_cast<size_t>(width));
-    const int64_t id =
-        vocabulary_.empty() ? first + i : vocabulary_[static_cast<size_t>(first + i)];
-    WidenRow(weights_, id, row);
-    std::copy(row.begin(), row.end(), tile.Row(i));
+    const int64_t end = std::min(count, (task + 1) * kRowsOfTask);
+    for (int64_t i = task * kRowsOfTask; i < end; ++i) {
+      const int64_t id =
+          vocabulary_.empty() ? first + i : vocabulary_[static_cast<size_t>(first + i)];
+      WidenRow(weights_, id, row);
+      std::copy(row.begin(), row.end(), tile.Row(i));
+    }
   });
 }
 
@@ -134,7 +142,7 @@ RowLosses LossOfRows(const FrozenHead<T>& head, ConstView<T> vectors, const Trai
   Matrix<T> logits, kept;
   for (int64_t first = 0; first < vectors.rows; first += kRowsAtOnce) {
     const int64_t count = std::min(kRowsAtOnce, vectors.rows - first);
-    logits.Resize(count, head.size());
+    logits.Reuse(count, head.size());
     head.Logits(vectors.Rows(first, count), logits);
     if (head.capped()) kept = logits;  // the gradient needs both
     ParallelFor(count, [&](int64_t i) {

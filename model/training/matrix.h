@@ -17,6 +17,12 @@ class Matrix {
   Matrix() = default;
   Matrix(int64_t rows, int64_t cols) { Resize(rows, cols); }
 
+  // For what is written over at once: values are unspecified.
+  void Reuse(int64_t rows, int64_t cols) {
+    values_.resize(static_cast<size_t>(rows * cols));
+    rows_ = rows;
+    cols_ = cols;
+  }
   void Resize(int64_t rows, int64_t cols) {
     values_.assign(static_cast<size_t>(rows * cols), T{0});
     rows_ = rows;

@@ -1,6 +1,8 @@
 // platen-tune: training of drafts. A program of its own so that no other is linked with OpenBLAS;
 // platen tune-mtp starts it.
 
+#include <malloc.h>
+
 #include <string>
 #include <vector>
 
@@ -53,5 +55,8 @@ int Run(const Words& words) {
 }  // namespace platen
 
 int main(int argc, char** argv) {
+  // Matrices of the same sizes come and go in every step: their memory is kept.
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  ::mallopt(M_TRIM_THRESHOLD, 1 << 30);
   return platen::RunReporting([&] { return platen::Run(platen::Words(argv + 1, argv + argc)); });
 }
