@@ -188,7 +188,7 @@ PageRecorder::PageRecorder(const std::string& folder, RecordedWith with, int64_t
     : state_(std::make_unique<State>(folder, std::move(with), most_bytes)) {}
 
 PageRecorder::~PageRecorder() {
-  if (state_->fd) ::fsync(state_->fd.get());  // what is lost with the power is recorded again
+  if (state_->fd) ::fsync(state_->fd.get());
 }
 
 bool PageRecorder::Add(const TrainingPage& page) {

@@ -55,7 +55,8 @@ OptionSpec DraftHeadOption(const std::string& group) {
           .group = group,
           .help =
               "A safetensors file with another draft layer for the model, under the names of "
-              "the snapshot's. Changes the speed, never the text.",
+              "the snapshot's, or with residual heads, as platen tune-mtp writes it. Changes the "
+              "speed, never the text.",
           .changes_results = OptionSpec::kNo};
 }
 
