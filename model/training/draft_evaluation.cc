@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <map>
 
 #include "model/engine/random_stream.h"
@@ -12,8 +13,8 @@ namespace {
 constexpr int64_t kRowsAtOnce = 256;
 constexpr int kResamples = 1000;
 
-TokenId Best(const float* logits, int64_t n) {
-  return static_cast<TokenId>(std::max_element(logits, logits + n) - logits);
+TokenId Best(std::span<const float> logits) {
+  return static_cast<TokenId>(std::max_element(logits.begin(), logits.end()) - logits.begin());
 }
 
 // Rounds with `drafts` drafts, by document.
@@ -23,26 +24,77 @@ std::map<std::string, Rounds> ByDocument(std::span<const PageHits> pages, int dr
   return documents;
 }
 
-}  // namespace
-
-PageHits HitsOf(const TrainingPage& page, int steps, EngineDraft& draft) {
-  PageHits result = {page.document, page.length() - page.prompt, {}};
+// Calls visit(d, logits, label) for the draft of step d from each slot, in order.
+template <typename Visit>
+void ForEachDraft(const TrainingPage& page, int steps, EngineDraft& draft, const Visit& visit) {
   std::vector<Matrix<float>> vectors;
   draft.Vectors(page, steps, vectors);
   Matrix<float> logits;
   for (int d = 0; d < steps; ++d) {
     const Matrix<float>& rows = vectors[static_cast<size_t>(d)];
-    std::vector<uint8_t>& hits = result.hits.emplace_back();
     for (int64_t first = 0; first < rows.rows(); first += kRowsAtOnce) {
       const int64_t count = std::min(kRowsAtOnce, rows.rows() - first);
       logits.Resize(count, draft.vocab_size());
       draft.Logits(rows.View().Rows(first, count), logits);
       for (int64_t r = 0; r < count; ++r) {
         const auto label = static_cast<size_t>(page.prompt - 1 + first + r + d + 2);
-        hits.push_back(Best(logits.Row(r), logits.cols()) == page.ids[label] ? 1 : 0);
+        const std::span row(logits.Row(r), static_cast<size_t>(logits.cols()));
+        visit(static_cast<size_t>(d), std::span<const float>(row), page.ids[label]);
       }
     }
   }
+}
+
+PageHits NoHits(const TrainingPage& page, int steps) {
+  return {page.document, page.length() - page.prompt,
+          std::vector<std::vector<uint8_t>>(static_cast<size_t>(steps))};
+}
+
+DraftedToken Drafted(std::span<const float> logits, TokenId label) {
+  const TokenId best = Best(logits);
+  const float most = logits[static_cast<size_t>(best)];
+  double sum = 0;
+  for (const float logit : logits) sum += std::exp(static_cast<double>(logit - most));
+  const double of_label = std::exp(static_cast<double>(logits[static_cast<size_t>(label)] - most));
+  return {best, static_cast<float>(1 / sum), static_cast<float>(of_label / sum)};
+}
+
+// The first token comes with the prompt. Behind e decided tokens a round drafts from row e - 1; as
+// many as are right are kept, and the target decides one more. Calls visit(row, kept, missed):
+// whether a wrong draft ended the round.
+template <typename Visit>
+void ForEachRound(const PageHits& page, int drafts, const Visit& visit) {
+  for (int64_t decided = 1; decided < page.answer;) {
+    const auto row = static_cast<size_t>(decided - 1);
+    int64_t kept = 0;
+    bool missed = false;
+    for (size_t d = 0; d < static_cast<size_t>(drafts) && row < page.hits[d].size(); ++d) {
+      missed = page.hits[d][row] == 0;
+      if (missed) break;
+      ++kept;
+    }
+    visit(decided - 1, kept, missed);
+    decided += std::min(kept + 1, page.answer - decided);
+  }
+}
+
+}  // namespace
+
+PageHits HitsOf(const TrainingPage& page, int steps, EngineDraft& draft) {
+  PageHits result = NoHits(page, steps);
+  ForEachDraft(page, steps, draft, [&](size_t d, std::span<const float> logits, TokenId label) {
+    result.hits[d].push_back(Best(logits) == label ? 1 : 0);
+  });
+  return result;
+}
+
+PageDrafts DraftsOf(const TrainingPage& page, int steps, EngineDraft& draft) {
+  PageDrafts result = {NoHits(page, steps), {}};
+  result.drafts.resize(static_cast<size_t>(steps));
+  ForEachDraft(page, steps, draft, [&](size_t d, std::span<const float> logits, TokenId label) {
+    result.drafts[d].push_back(Drafted(logits, label));
+    result.hits.hits[d].push_back(result.drafts[d].back().token == label ? 1 : 0);
+  });
   return result;
 }
 
@@ -57,27 +109,29 @@ void Rounds::Add(const Rounds& other) {
   }
 }
 
-// The first token comes with the prompt. Behind e decided tokens a round drafts from row e - 1; as
-// many as are right are kept, and the target decides one more.
 Rounds Replay(const PageHits& page, int drafts) {
   Rounds rounds;
   rounds.made.resize(static_cast<size_t>(drafts));
   rounds.right.resize(static_cast<size_t>(drafts));
-  for (int64_t decided = 1; decided < page.answer;) {
-    const auto row = static_cast<size_t>(decided - 1);
-    int64_t kept = 0;
-    for (size_t d = 0; d < static_cast<size_t>(drafts) && row < page.hits[d].size(); ++d) {
-      ++rounds.made[d];
-      if (page.hits[d][row] == 0) break;
-      ++rounds.right[d];
-      ++kept;
-    }
-    const int64_t tokens = std::min(kept + 1, page.answer - decided);
+  ForEachRound(page, drafts, [&](int64_t row, int64_t kept, bool missed) {
+    for (int64_t d = 0; d < kept + (missed ? 1 : 0); ++d) ++rounds.made[static_cast<size_t>(d)];
+    for (int64_t d = 0; d < kept; ++d) ++rounds.right[static_cast<size_t>(d)];
     ++rounds.rounds;
-    rounds.tokens += tokens;
-    decided += tokens;
-  }
+    rounds.tokens += std::min(kept + 1, page.answer - row - 1);
+  });
   return rounds;
+}
+
+std::vector<TokenFate> FatesOf(const PageHits& page, int drafts) {
+  using Kind = TokenFate::Kind;
+  std::vector<TokenFate> fates(static_cast<size_t>(page.answer));
+  ForEachRound(page, drafts, [&](int64_t row, int64_t kept, bool missed) {
+    for (int64_t d = 0; d <= kept && row + 1 + d < page.answer; ++d) {
+      const Kind kind = d < kept ? Kind::kAccepted : missed ? Kind::kRejected : Kind::kTarget;
+      fates[static_cast<size_t>(row + 1 + d)] = {kind, row, static_cast<int>(d)};
+    }
+  });
+  return fates;
 }
 
 Acceptance AcceptanceOf(std::span<const PageHits> pages, int steps) {

@@ -24,6 +24,19 @@ struct PageHits {
 
 PageHits HitsOf(const TrainingPage& page, int steps, EngineDraft& draft);
 
+// The same with what was drafted, for people to look at: drafts[d][r] belongs to hits[d][r].
+struct DraftedToken {
+  TokenId token = 0;
+  float probability = 0;           // that the draft gives its token
+  float probability_of_label = 0;  // and the target's
+};
+struct PageDrafts {
+  PageHits hits;
+  std::vector<std::vector<DraftedToken>> drafts;
+};
+
+PageDrafts DraftsOf(const TrainingPage& page, int steps, EngineDraft& draft);
+
 // Rounds of decoding one page, or several, with up to k drafts each.
 struct Rounds {
   int64_t rounds = 0;
@@ -36,6 +49,20 @@ struct Rounds {
   }
 };
 Rounds Replay(const PageHits& page, int drafts);
+
+// How the same decoding came to a token of the answer.
+struct TokenFate {
+  enum class Kind {
+    kTarget,    // the target's own: the first token, and those behind drafts that were all right
+    kAccepted,  // the draft was right
+    kRejected,  // the draft was wrong: the target's took its place
+  };
+  Kind kind = Kind::kTarget;
+  int64_t row =
+      -1;        // at which its round began; -1: of the first token, which comes with the prompt
+  int step = 0;  // its place in the round
+};
+std::vector<TokenFate> FatesOf(const PageHits& page, int drafts);  // [answer]
 
 // Of all pages together.
 struct Acceptance {
