@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "model/support/image.h"
 #include "pipeline/result_store.h"
 #include "pipeline/unchanged_document.h"
 #include "stages/formats/page_images.h"
@@ -21,6 +22,15 @@ struct GalleryPage {
 // Error(kEnvironment).
 std::optional<GalleryPage> ShowPage(const KnownDocuments& known, const ResultStore& results,
                                     const std::string& output, int page, int longest_side,
+                                    const OpenAsItWasRead& open);
+
+// The same in full size, for parts to be cut out.
+struct UprightPage {
+  std::optional<Image> image;  // none: it cannot be had any more
+  PageResult result;           // of it
+};
+std::optional<UprightPage> OpenPage(const KnownDocuments& known, const ResultStore& results,
+                                    const std::string& output, int page,
                                     const OpenAsItWasRead& open);
 
 }  // namespace platen

@@ -7,10 +7,7 @@
 #include "stages/encode_image.h"
 
 namespace platen {
-namespace {
-
-// The pixels that `box` touches.
-Image CropOf(const Image& page, const BoxF& box) {
+Image CutOut(const Image& page, const BoxF& box) {
   const auto bound = [](float value, int most) {
     return static_cast<int>(std::clamp(value, 0.0F, static_cast<float>(most)));
   };
@@ -25,14 +22,12 @@ Image CropOf(const Image& page, const BoxF& box) {
   return crop;
 }
 
-}  // namespace
-
 std::vector<Picture> CutPictures(const Image& page, const PageLayout& layout) {
   std::vector<Picture> pictures;
   for (size_t i = 0; i < layout.regions.size(); ++i) {
     const LayoutRegion& region = layout.regions[i];
     if (region.kind != RegionKind::kFigure && region.kind != RegionKind::kChart) continue;
-    const Image crop = CropOf(page, region.box);
+    const Image crop = CutOut(page, region.box);
     if (!crop.empty()) pictures.push_back({static_cast<int>(i), ToPng(crop)});
   }
   return pictures;

@@ -20,4 +20,7 @@ struct Picture {
 // give the same bytes. Throws Error(kEnvironment) if there is no memory.
 std::vector<Picture> CutPictures(const Image& page, const PageLayout& layout);
 
+// The pixels of an upright page that the box touches; empty: none.
+Image CutOut(const Image& page, const BoxF& box);
+
 }  // namespace platen

@@ -37,11 +37,17 @@ Image Shown(Image page, int longest_side) {
   return ResizeBicubic(page, side(page.width), side(page.height));
 }
 
-std::optional<EncodedImage> UprightPicture(const DocumentReader& reader, const PageResult& result,
-                                           int longest_side) {
+std::optional<Image> SamePage(const DocumentReader& reader, const PageResult& result) {
   Image page = UprightPage(reader, result);
   if (page.width != result.width || page.height != result.height) return std::nullopt;
-  return EncodedImage{"image/jpeg", ToJpeg(Shown(std::move(page), longest_side), kQuality)};
+  return page;
+}
+
+std::optional<EncodedImage> UprightPicture(const DocumentReader& reader, const PageResult& result,
+                                           int longest_side) {
+  std::optional<Image> page = SamePage(reader, result);
+  if (!page) return std::nullopt;
+  return EncodedImage{"image/jpeg", ToJpeg(Shown(std::move(*page), longest_side), kQuality)};
 }
 
 // Whether an EXIF block in the file says that the image must be turned. `mark` stands before it.
@@ -99,17 +105,21 @@ std::optional<EncodedImage> PictureInFile(const DocumentReader& reader, const st
 
 // `get` where there is such a page; what the file is at fault for is no picture.
 template <typename Get>
+auto GetIfThere(const DocumentReader& reader, const PageResult& result, const Get& get)
+    -> decltype(get(result)) {
+  const bool is_there = result.page >= 1 && result.page <= reader.num_pages() && result.width > 0;
+  if (!is_there) return std::nullopt;
+  try {
+    return get(result);
+  } catch (const Error& e) {
+    if (e.kind() == ErrorKind::kEnvironment) throw;
+    return std::nullopt;
+  }
+}
+
+template <typename Get>
 PageImages::Get Guarded(const DocumentReader& reader, const Get& get) {
-  return [&reader, get](const PageResult& result) -> std::optional<EncodedImage> {
-    const bool is_there = result.page >= 1 && result.page <= reader.num_pages() && result.width > 0;
-    if (!is_there) return std::nullopt;
-    try {
-      return get(result);
-    } catch (const Error& e) {
-      if (e.kind() == ErrorKind::kEnvironment) throw;
-      return std::nullopt;
-    }
-  };
+  return [&reader, get](const PageResult& result) { return GetIfThere(reader, result, get); };
 }
 
 }  // namespace
@@ -126,6 +136,10 @@ PageImages PicturesOf(const DocumentReader* reader, const std::string& path, int
   const bool is_pdf = reader->format() == DocumentFormat::kPdf && !path.empty();
   if (is_pdf) images.over_file = TextOverPdf(*reader, path);
   return images;
+}
+
+std::optional<Image> UprightPageOf(const DocumentReader& reader, const PageResult& result) {
+  return GetIfThere(reader, result, [&](const PageResult& page) { return SamePage(reader, page); });
 }
 
 }  // namespace platen

@@ -1,6 +1,9 @@
 // Pictures of whole pages, for outputs that show them.
 #pragma once
 
+#include <optional>
+
+#include "model/support/image.h"
 #include "stages/formats/page_images.h"
 #include "stages/readers/document_reader.h"
 
@@ -17,5 +20,9 @@ inline constexpr int kLongestSide = 1600;
 // called.
 PageImages PicturesOf(const DocumentReader* reader, const std::string& path,
                       int longest_side = kLongestSide);
+
+// The upright page that a result describes, in full size; nothing if it cannot be read any more or
+// has another size than it had. Throws Error(kEnvironment).
+std::optional<Image> UprightPageOf(const DocumentReader& reader, const PageResult& result);
 
 }  // namespace platen

@@ -5,24 +5,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "apps/platen/cli/html_page.h"
 #include "apps/platen/cli/progress_line.h"
 #include "apps/platen/commands/report/charts.h"
 #include "apps/platen/commands/report/report_style.h"
-#include "model/support/digest.h"
 #include "model/support/grouped.h"
-#include "model/support/hex.h"
 #include "stages/doubts.h"
 #include "stages/formats/base64.h"
 #include "stages/formats/xml_writer.h"
 
 namespace platen {
 namespace {
-
-// What the style element holds, and nothing else, may be used.
-std::string PolicyFor(const std::string& style) {
-  const std::string bytes = BytesOfHex(Sha256Hex(style)).value();
-  return "default-src 'none'; img-src data:; style-src 'sha256-" + Base64(bytes) + "'";
-}
 
 std::string Percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
@@ -45,16 +38,7 @@ class Page {
   }
 
   std::string Write() {
-    const std::string style = kReportStyle;
-    xml_.Open("html", {{"lang", "en"}});
-    xml_.Open("head");
-    xml_.Empty("meta", {{"charset", "utf-8"}});
-    xml_.Empty("meta", {{"http-equiv", "Content-Security-Policy"}, {"content", PolicyFor(style)}});
-    xml_.Empty("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
-    xml_.Leaf("title", {}, "platen: " + facts_.folder);
-    std::string text = "<!DOCTYPE html>\n" + xml_.Take() + "<style>" + style + "</style>\n";
-    xml_.Close();
-    xml_.Open("body");
+    const std::string text = BeginHtmlPage("platen: " + facts_.folder, kReportStyle, xml_);
     WriteHead();
     WriteThroughput();
     WriteStages();
