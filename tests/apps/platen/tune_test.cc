@@ -101,6 +101,59 @@ TEST_F(TuneTest, InstallsWhatWasEvaluatedAndForgetsThePages) {
   EXPECT_EQ(Tune({"install", "work"}).exit_code, 2);
 }
 
+int64_t Count(const std::string& text, const std::string& part) {
+  int64_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+// A page of the model's own drafts alone, then of those before and after training.
+TEST_F(TuneTest, InspectShowsDraftsBeforeAndAfterTraining) {
+  Record();
+  const auto records = Outputs(folder_ / "work");
+  ProgramResult result = Tune({"inspect", "work", "--regions", "1000"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "page in work/inspect.html\n");
+  std::string page = ReadFile(folder_ / "work/inspect.html");
+  for (const char* part : {"There are no trained weights", "There is no log of a training."}) {
+    EXPECT_TRUE(Contains(page, part)) << part;
+  }
+  const int64_t regions = Count(page, "<section");
+  EXPECT_GT(regions, 20);
+  EXPECT_EQ(Count(page, "src=\"data:image/jpeg;base64,"), regions) << "a picture of each";
+  EXPECT_LT(Count(page, "The whole page:"), regions / 10);
+  EXPECT_FALSE(Contains(page, "<script") || Contains(page, "http:") || Contains(page, "https:"));
+  fs::remove(folder_ / "work/inspect.html");
+  EXPECT_EQ(Outputs(folder_ / "work"), records) << "it changes nothing";
+
+  ASSERT_EQ(Train({"--steps", "4", "--fresh"}).exit_code, 0);
+  ASSERT_EQ(Tune({"inspect", "work", "--regions", "1000"}).exit_code, 0);
+  page = ReadFile(folder_ / "work/inspect.html");
+  for (const char* part : {"Only documents that training has not seen", "after training:",
+                           "Loss of each draft", "Tokens a round", "best.safetensors"}) {
+    EXPECT_TRUE(Contains(page, part)) << part;
+  }
+  EXPECT_LT(Count(page, "<section"), regions) << "one document judges";
+  ASSERT_EQ(Tune({"inspect", "work", "--regions", "1000", "-j", "1", "-o", "b.html"}).exit_code, 0);
+  EXPECT_EQ(ReadFile(folder_ / "b.html"), page);
+}
+
+TEST_F(TuneTest, InspectSaysWhatIsGone) {
+  Record();
+  fs::remove_all(folder_ / "in");
+  ASSERT_EQ(Tune({"inspect", "work", "--regions", "3"}).exit_code, 0);
+  std::string page = ReadFile(folder_ / "work/inspect.html");
+  EXPECT_EQ(Count(page, "No picture: the scan is not where it was read."), 3);
+  EXPECT_EQ(Count(page, "<section"), 3);
+  fs::remove_all(folder_ / "work/results");
+  ASSERT_EQ(Tune({"inspect", "work", "--regions", "3"}).exit_code, 0);
+  page = ReadFile(folder_ / "work/inspect.html");
+  EXPECT_EQ(Count(page, "No picture: the results that were recorded with it"), 3);
+  folder_.Write("work/train/log.jsonl", "\x01\n{\"step\":1e99}\n[[[");
+  EXPECT_EQ(Tune({"inspect", "work"}).exit_code, 0);
+  EXPECT_EQ(Tune({"inspect", "work", "-o", "no/such/folder/x.html"}).exit_code, 3);
+}
+
 // Heads at random: they draft nonsense, and the text is the same.
 TEST_F(TuneTest, RandomWeightsOfAnyKindChangeNoText) {
   Record();

@@ -23,8 +23,6 @@
 namespace platen {
 namespace {
 
-constexpr const char* kLog = "log.jsonl";
-
 TuneOptions OptionsFrom(const Settings& settings, int most_steps) {
   TuneOptions options;
   Recipe& recipe = options.recipe;
@@ -148,13 +146,13 @@ void LogStart(const Tuner& tuner, const TuneOptions& options) {
 
 // True: to the end; false: interrupted, and saved.
 bool TrainSteps(Tuner& tuner, const TuneOptions& options, const Folder& folder) {
-  const UniqueFd log = folder.OpenFile(kLog, O_WRONLY | O_CREAT | O_APPEND);
+  const UniqueFd log = folder.OpenFile(WorkFolder::kLog, O_WRONLY | O_CREAT | O_APPEND);
   const int64_t start_ns = MonotonicNs();
   int64_t done_here = 0;
   while (!tuner.done()) {
     const TuneStep step = tuner.Step();
     ++done_here;
-    WriteAll(log.get(), LineOf(step), folder.PathOf(kLog));
+    WriteAll(log.get(), LineOf(step), folder.PathOf(WorkFolder::kLog));
     const double each = SecondsSince(start_ns) / static_cast<double>(done_here);
     if (step.tokens_per_round >= 0 || done_here == 1) {
       Show(step, options, each * static_cast<double>(options.recipe.steps - step.step));

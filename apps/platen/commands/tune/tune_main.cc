@@ -25,6 +25,7 @@ struct Program {
 };
 constexpr Program kPrograms[] = {{"train", TuneTrainCommand, RunTrain},
                                  {"evaluate", TuneEvaluateCommand, RunEvaluate},
+                                 {"inspect", TuneInspectCommand, RunInspect},
                                  {"install", TuneInstallCommand, RunInstall}};
 
 // Exit code 1 says that there is no gain, and nothing else.

@@ -193,7 +193,16 @@ const OptionTable& InspectOptions() {
        .group = kGroup,
        .help = "The weights to show beside the model's own. Without it: the best of training, if "
                "there are any."},
-      DraftsOption("5", "Drafts to show behind every token."),
+      DraftsOption("5", "Drafts a round, and to show behind every token."),
+      {.name = "part",
+       .type = Type::kChoice,
+       .default_value = "auto",
+       .value_name = "NAME",
+       .group = kGroup,
+       .help =
+           "Documents that are looked at: judge (never trained on nor chosen by), all, or auto: "
+           "judge if there are trained weights and such documents.",
+       .choices = {"auto", "judge", "all"}},
       {.name = "regions",
        .type = Type::kInteger,
        .default_value = "12",
@@ -275,7 +284,10 @@ const CommandSpec& TuneInspectCommand() {
       .description =
           "Writes one web page with the recorded regions in which drafts miss most: the text token "
           "by token, the drafts behind each, which were right, what was expected, and how sure "
-          "they were; acceptance by position before and after, and the curves of training.\n",
+          "they were; acceptance by position before and after, and the curves of training. The "
+          "page is "
+          "one file without scripts that loads nothing. It holds text and pictures of your "
+          "pages.\n",
       .options = InspectOptions(),
       .argument = {.kind = Argument::Kind::kFolder}};
   return spec;

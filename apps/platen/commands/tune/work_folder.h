@@ -23,6 +23,7 @@ class WorkFolder {
   // Empty: not known.
   std::string Model() const;
 
+  static constexpr const char* kLog = "log.jsonl";  // in train/, a line a step
   static constexpr const char* kEvaluation = "evaluation.json";
 
  private:
