@@ -66,9 +66,9 @@ void TuneSession::KeepSeen(uint64_t seed) const {
 
 std::vector<const TrainingPage*> TuneSession::UnseenPages(uint64_t seed) const {
   std::set<std::string> seen;
-  const Folder folder = work.Train(Folder::Missing::kCreate);
-  if (folder.Look(kSeen)) {
-    const std::string path = folder.PathOf(kSeen);
+  const bool trained = work.folder().Look("train").has_value();
+  if (trained && work.Train(Folder::Missing::kFail).Look(kSeen)) {
+    const std::string path = work.Train(Folder::Missing::kFail).PathOf(kSeen);
     const nlohmann::json json =
         WithErrorKind(ErrorKind::kInput, [&] { return ReadJsonFile(path, kMostSeenBytes); });
     if (json.is_array()) {
