@@ -51,7 +51,7 @@ class Arrays {
     const size_t size = static_cast<size_t>(count) * sizeof(T);
     if (size > bytes_.size()) Fail("ends before its arrays do");
     out.resize(static_cast<size_t>(count));
-    std::memcpy(out.data(), bytes_.data(), size);
+    if (size > 0) std::memcpy(out.data(), bytes_.data(), size);
     bytes_.remove_prefix(size);
   }
   void TakeIds(int64_t count, int64_t vocab_size, std::vector<TokenId>& out) {
