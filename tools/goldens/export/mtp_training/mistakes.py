@@ -14,7 +14,7 @@ from .seed_net import SeedNet
 from .train import flat_rows, run
 
 LAYER = {
-    "label_is_input_token": "label t_{i+d+1}, the token that was fed (the leak of seed 002)",
+    "label_is_input_token": "label t_{i+d+1}, the token that was fed (the leak)",
     "label_one_late": "label t_{i+d+3} (shifting already shifted labels)",
     "label_fixed_offset": "label t_{i+2} at every step",
     "token_shift_not_advanced": "every step is fed t_{i+1}",
@@ -77,7 +77,7 @@ OTHER = {
     ("adamw_u", "decay_to_zero"): "decay towards zero instead of the starting weights",
 }
 RESIDUAL = {
-    "label_one_late": "label t_{i+k+3} (offset k+2 on shifted labels: seed 001)", "label_is_input_token": "label t_{i+k+1}",
+    "label_one_late": "label t_{i+k+3} (offset k+2 on shifted labels)", "label_is_input_token": "label t_{i+k+1}",
     "chain_detached": "no gradient from head k+1 into head k", "every_head_from_h": "every head starts from h", "no_residual": "no residual sum",
     "norm_before_head": "a norm between g and the head", "residual_norm_missing": "RMSNorm left out", "eps_1e-6": "RMSNorm epsilon 1e-6",
     "alpha_uniform": "head weights 1/K", "prompt_rows_in_loss": "loss over all slots",
@@ -204,7 +204,7 @@ def short_page_miss(s, bad):
 
 
 def seed_misses(s):
-    """Mistakes in the network of seed 002 against its small goldens (variant causal.corrected)."""
+    """Mistakes in the small network against its small goldens (variant causal.corrected)."""
     key = "causal.corrected"
     flat, params = s.load("init.npy"), {}
     for p in s.j["packed"]["init"]["parts"]:

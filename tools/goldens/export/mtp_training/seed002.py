@@ -1,4 +1,4 @@
-"""Goldens of seed 002's experiment, corrected: exact small shapes, and its learning curves (docs/MTP.md)."""
+"""Goldens of the experiment from scratch, corrected: exact small shapes, and its learning curves (docs/MTP.md)."""
 import shutil
 
 import numpy as np

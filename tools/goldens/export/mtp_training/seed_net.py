@@ -1,4 +1,4 @@
-"""The network of seed 002 (docs/MTP.md): one shared projection, block and head over all depths; causal chain or
+"""The small network (docs/MTP.md): one shared projection, block and head over all depths; causal chain or
 independent heads; targets by the seed's rule (the token that was fed) or corrected (the next one). Dropout is left out."""
 import math
 
