@@ -197,6 +197,7 @@ bool Tuner::Resume() {
   best_step_ = std::strtoll(fact("best_step").c_str(), nullptr, 10);
   SetValues(values, parameters_);
   optimiser_.Restore(std::move(state));
+  for (int64_t step = 0; step < optimiser_.steps_done(); ++step) NextBatch();
   exact_.Load(parameters_);
   return true;
 }
@@ -235,23 +236,17 @@ double Tuner::Evaluate() {
   return rounds.tokens_per_round();
 }
 
-// Pages in the order of their epoch, from where the step before ended.
-std::vector<const TrainingPage*> Tuner::BatchOf(int64_t step) const {
-  size_t at = 0;
-  int64_t epoch = 0;
-  std::vector<size_t> order = Shuffled(train_.size(), options_.seed, epoch);
+// Pages in the order of their epoch, from where the step before ended; an epoch ends with its step.
+std::vector<const TrainingPage*> Tuner::NextBatch() {
   std::vector<const TrainingPage*> batch;
-  for (int64_t s = 1; s <= step; ++s) {
-    batch.clear();
-    for (int64_t rows = 0; rows < options_.rows_per_step && batch.size() < train_.size();) {
-      if (at == order.size()) {
-        order = Shuffled(train_.size(), options_.seed, ++epoch);
-        at = 0;
-        if (!batch.empty()) break;  // an epoch ends with its step
-      }
-      batch.push_back(train_[order[at++]]);
-      rows += FirstRows(*batch.back());
+  for (int64_t rows = 0; rows < options_.rows_per_step && batch.size() < train_.size();) {
+    if (next_page_ == order_.size()) {
+      order_ = Shuffled(train_.size(), options_.seed, epoch_++);
+      next_page_ = 0;
+      if (!batch.empty()) break;
     }
+    batch.push_back(train_[order_[next_page_++]]);
+    rows += FirstRows(*batch.back());
   }
   return batch;
 }
@@ -260,7 +255,7 @@ TuneStep Tuner::Step() {
   const int64_t start_ns = MonotonicNs();
   TuneStep result;
   result.step = optimiser_.steps_done() + 1;
-  const std::vector<const TrainingPage*> batch = BatchOf(result.step);
+  const std::vector<const TrainingPage*> batch = NextBatch();
   parameters_.ClearGradients();
   const BatchLoss loss = gradient_.Run(batch, objective_);
   result.loss = loss.total;

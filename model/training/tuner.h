@@ -71,7 +71,7 @@ class Tuner {
   std::string Fingerprint() const;
   bool Resume();
   double Evaluate();
-  std::vector<const TrainingPage*> BatchOf(int64_t step) const;
+  std::vector<const TrainingPage*> NextBatch();
   void SaveBest() const;
 
   Parameters<float>& parameters_;
@@ -85,6 +85,10 @@ class Tuner {
   FrozenHead<float> head_;
   BatchGradient<float> gradient_;
   AdamW<float> optimiser_;
+  // Where the next batch begins: in which order of which epoch.
+  int64_t epoch_ = 0;
+  std::vector<size_t> order_;
+  size_t next_page_ = 0;
   std::string fingerprint_;
   double start_value_ = 0, best_value_ = 0;
   int64_t best_step_ = 0;
