@@ -5,7 +5,6 @@
 
 #include "model/checkpoint/tensor_check.h"
 #include "model/checkpoint/weight_source.h"
-#include "model/families/residual_heads.h"
 #include "model/support/error.h"
 
 namespace platen {
@@ -64,9 +63,26 @@ Activation ActivationOf(const Checkpoint& file, const std::string& path) {
   Fail(path, DraftFileFacts::kActivation, "is \"" + name + "\"; silu and relu2 are computed");
 }
 
+void LoadHeads(const ResidualHeadsConfig& config, const Checkpoint& file, const std::string& path,
+               Precision precision, const KernelTable& kernels, ModelParts& parts) {
+  auto weights = std::make_shared<std::vector<ResidualHeadWeights>>();
+  ModuleTable table(weights);
+  DescribeResidualHeads(config, *weights, table);
+  Load(table, file, path, precision);
+  parts.draft.reset();
+  parts.heads =
+      std::make_unique<ResidualHeads>(config.activation, config.norm_eps, *weights, kernels);
+  parts.modules.Replace(RowsOf::kDraft, std::move(table));
+}
+
+}  // namespace
+
 // How many heads there are and how wide, by the names and shapes of their tensors; whether they fit
 // is CheckTensors' to say.
-ResidualHeadsConfig HeadsIn(const Checkpoint& file, const std::string& path, int64_t hidden_size) {
+std::optional<ResidualHeadsConfig> HeadsIn(const Checkpoint& file, const std::string& path,
+                                           int64_t hidden_size, bool has_own_heads) {
+  const bool says_how = !Value(file, DraftFileFacts::kNormEps).empty();
+  if (file.Find(kFirstHead) == nullptr || (has_own_heads && !says_how)) return std::nullopt;
   ResidualHeadsConfig config;
   config.hidden_size = hidden_size;
   while (config.count < kMostHeads &&
@@ -85,21 +101,6 @@ ResidualHeadsConfig HeadsIn(const Checkpoint& file, const std::string& path, int
   return config;
 }
 
-void LoadHeads(const Checkpoint& file, const std::string& path, Precision precision,
-               int64_t hidden_size, const KernelTable& kernels, ModelParts& parts) {
-  const ResidualHeadsConfig config = HeadsIn(file, path, hidden_size);
-  auto weights = std::make_shared<std::vector<ResidualHeadWeights>>();
-  ModuleTable table(weights);
-  DescribeResidualHeads(config, *weights, table);
-  Load(table, file, path, precision);
-  parts.draft.reset();
-  parts.heads =
-      std::make_unique<ResidualHeads>(config.activation, config.norm_eps, *weights, kernels);
-  parts.modules.Replace(RowsOf::kDraft, std::move(table));
-}
-
-}  // namespace
-
 DraftFileFacts FactsOf(const Checkpoint& draft_file) {
   return {Value(draft_file, DraftFileFacts::kBaseModel),
           Value(draft_file, DraftFileFacts::kConvention)};
@@ -107,12 +108,9 @@ DraftFileFacts FactsOf(const Checkpoint& draft_file) {
 
 void LoadDraftWeights(const Checkpoint& checkpoint, const std::string& path, Precision precision,
                       int64_t hidden_size, const KernelTable& kernels, ModelParts& parts) {
-  // Heads that say how they are computed replace whatever there is.
-  const bool heads =
-      checkpoint.Find(kFirstHead) != nullptr &&
-      (parts.heads == nullptr || !Value(checkpoint, DraftFileFacts::kNormEps).empty());
+  const auto heads = HeadsIn(checkpoint, path, hidden_size, parts.heads != nullptr);
   if (heads) {
-    LoadHeads(checkpoint, path, precision, hidden_size, kernels, parts);
+    LoadHeads(*heads, checkpoint, path, precision, kernels, parts);
     return;
   }
   const ModuleTable layer = OwnDrafts(parts.modules);

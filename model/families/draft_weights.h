@@ -1,10 +1,12 @@
 // A draft layer or draft heads from a file of their own, in place of the snapshot's.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "model/checkpoint/checkpoint.h"
 #include "model/families/architecture.h"
+#include "model/families/residual_heads.h"
 
 namespace platen {
 
@@ -21,6 +23,12 @@ struct DraftFileFacts {
   std::string convention;  // "default", ...: what the layer was trained to be run with
 };
 DraftFileFacts FactsOf(const Checkpoint& draft_file);
+
+// The residual heads that a file holds: where they say how they are computed, or where the model
+// has no heads of its own, whose place they could take as they are. Nothing: it holds weights of
+// the model's own layer or heads. Throws Error(kModel) naming file and tensor.
+std::optional<ResidualHeadsConfig> HeadsIn(const Checkpoint& file, const std::string& path,
+                                           int64_t hidden_size, bool has_own_heads);
 
 // Sets what the model drafts with from a safetensors file:
 // - the tensors of its own draft layer or heads, under the snapshot's names, and nothing else; or

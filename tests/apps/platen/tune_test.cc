@@ -68,6 +68,10 @@ TEST_F(TuneTest, FromPagesToAFileThatIsDraftedWith) {
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_TRUE(Contains(result.err, "nothing is installed"));
   EXPECT_FALSE(Exists("work/draft-head.safetensors"));
+  folder_.Write("work/train/seen.json", "{}");
+  result = Tune({"evaluate", "work"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_TRUE(Contains(result.err, "must be a list of names")) << result.err;
   const std::string plain = Text("plain", {"--draft-length", "0"});
   for (const char* drafts : {"1", "3", "8"}) {
     EXPECT_EQ(Text(std::string("tuned") + drafts,

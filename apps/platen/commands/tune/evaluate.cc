@@ -8,7 +8,6 @@
 #include "apps/platen/cli/log.h"
 #include "apps/platen/commands/tune/tune_programs.h"
 #include "apps/platen/commands/tune/tune_session.h"
-#include "model/support/atomic_file.h"
 #include "model/support/display_text.h"
 #include "model/support/error.h"
 #include "model/support/grouped.h"
@@ -162,11 +161,7 @@ int RunEvaluate(const Settings& settings) {
                      {"verdict", NameOf(verdict)},
                      {"before", JsonOf(before)},
                      {"after", JsonOf(after)}};
-  const Folder& folder = session.work.folder();
-  AtomicFile out(folder, std::string(".") + WorkFolder::kEvaluation + ".tmp", folder,
-                 WorkFolder::kEvaluation);
-  out.Append(json.dump(1) + "\n");
-  out.Commit();
+  WriteJson(session.work.folder(), WorkFolder::kEvaluation, json);
   if (settings.Flag("json")) {
     fmt::print("{}\n", json.dump(1));
   } else {

@@ -51,7 +51,7 @@ DraftShape ShapeFrom(const Settings& settings, const TuneSession& session) {
   const auto heads = static_cast<int>(settings.Integer("heads"));
   const std::string& from = settings.Text("from");
   if (heads == 0) {
-    return from.empty() ? session.OwnShape() : ShapeOfFile(session, Checkpoint::OpenFile(from));
+    return from.empty() ? session.OwnShape() : ShapeOfFile(session, from);
   }
   const int64_t width = session.snapshot.architecture->text().hidden_size;
   const int64_t inner = settings.Integer("head-size");

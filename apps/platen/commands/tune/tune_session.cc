@@ -1,8 +1,7 @@
 #include "apps/platen/commands/tune/tune_session.h"
 
-#include <cstdlib>
+#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "apps/platen/cli/locate.h"
 #include "apps/platen/cli/log.h"
@@ -12,7 +11,6 @@
 #include "model/engine/engine_options.h"
 #include "model/families/draft_weights.h"
 #include "model/kernels/gemm_schedule.h"
-#include "model/support/atomic_file.h"
 #include "model/support/error.h"
 #include "model/support/grouped.h"
 #include "model/support/json_fields.h"
@@ -53,34 +51,36 @@ TuneSession::TuneSession(const Settings& settings)
   }
 }
 
-void TuneSession::KeepSeen(uint64_t seed) const {
-  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+std::set<std::string> TuneSession::SeenBySplit(uint64_t seed) const {
+  std::set<std::string> seen;
   for (const auto& [document, part] : SplitDocuments(recorded.pages, seed)) {
-    if (part != Part::kJudge) json.push_back(document);
+    if (part != Part::kJudge) seen.insert(document);
   }
+  return seen;
+}
+
+void TuneSession::KeepSeen(uint64_t seed) const {
   const Folder folder = work.Train(Folder::Missing::kCreate);
-  AtomicFile file(folder, std::string(".") + kSeen + ".tmp", folder, kSeen);
-  file.Append(json.dump(1) + "\n");
-  file.Commit();
+  WriteJson(folder, kSeen, nlohmann::json(SeenBySplit(seed)));
+}
+
+std::set<std::string> TuneSession::Seen(uint64_t seed) const {
+  if (!work.folder().Look("train")) return SeenBySplit(seed);
+  const Folder folder = work.Train(Folder::Missing::kFail);
+  if (!folder.Look(kSeen)) return SeenBySplit(seed);
+  const std::string path = folder.PathOf(kSeen);
+  const nlohmann::json json =
+      WithErrorKind(ErrorKind::kInput, [&] { return ReadJsonFile(path, kMostSeenBytes); });
+  const auto is_name = [](const nlohmann::json& name) { return name.is_string(); };
+  if (!json.is_array() || !std::all_of(json.begin(), json.end(), is_name)) {
+    throw Error(ErrorKind::kInput, {.file = path, .field = {}},
+                "must be a list of names; without it nobody can tell what was trained on");
+  }
+  return json.get<std::set<std::string>>();
 }
 
 std::vector<const TrainingPage*> TuneSession::UnseenPages(uint64_t seed) const {
-  std::set<std::string> seen;
-  const bool trained = work.folder().Look("train").has_value();
-  if (trained && work.Train(Folder::Missing::kFail).Look(kSeen)) {
-    const std::string path = work.Train(Folder::Missing::kFail).PathOf(kSeen);
-    const nlohmann::json json =
-        WithErrorKind(ErrorKind::kInput, [&] { return ReadJsonFile(path, kMostSeenBytes); });
-    if (json.is_array()) {
-      for (const auto& name : json) {
-        if (name.is_string()) seen.insert(name.get<std::string>());
-      }
-    }
-  } else {
-    for (const auto& [document, part] : SplitDocuments(recorded.pages, seed)) {
-      if (part != Part::kJudge) seen.insert(document);
-    }
-  }
+  const std::set<std::string> seen = Seen(seed);
   std::vector<const TrainingPage*> pages;
   for (const TrainingPage& page : recorded.pages) {
     if (!seen.contains(page.document)) pages.push_back(&page);
@@ -97,18 +97,15 @@ DraftShape TuneSession::OwnShape() const {
               "has nothing to draft with; train heads for it: --heads 3");
 }
 
-DraftShape ShapeOfFile(const TuneSession& session, const Checkpoint& file) {
-  int heads = 0;
-  const auto name = [&] { return "mtp_layers." + std::to_string(heads) + ".gate_proj.weight"; };
-  while (file.Find(name()) != nullptr) ++heads;
-  const auto eps = file.metadata().find(DraftFileFacts::kNormEps);
-  if (heads == 0 || eps == file.metadata().end()) return session.OwnShape();
-  const auto activation = file.metadata().find(DraftFileFacts::kActivation);
-  const bool relu2 = activation != file.metadata().end() && activation->second == "relu2";
-  return ResidualHeadsShape(heads, session.snapshot.architecture->text().hidden_size,
-                            file.Find("mtp_layers.0.gate_proj.weight")->shape.front(),
-                            std::strtod(eps->second.c_str(), nullptr),
-                            relu2 ? Activation::kRelu2 : Activation::kSilu);
+DraftShape ShapeOfFile(const TuneSession& session, const std::string& path) {
+  const Checkpoint file = Checkpoint::OpenFile(path);
+  const std::optional<DraftShape> own = session.snapshot.architecture->Draft();
+  const bool has_own_heads = own && !own->heads.empty();
+  const auto heads =
+      HeadsIn(file, path, session.snapshot.architecture->text().hidden_size, has_own_heads);
+  if (!heads) return session.OwnShape();
+  return ResidualHeadsShape(heads->count, heads->hidden_size, heads->inner_size,
+                            static_cast<double>(heads->norm_eps), heads->activation);
 }
 
 int MostSteps(const DraftShape& shape) {
@@ -118,7 +115,7 @@ int MostSteps(const DraftShape& shape) {
 namespace {
 
 DraftShape ShapeAt(const TuneSession& session, const std::string& path) {
-  return path.empty() ? session.OwnShape() : ShapeOfFile(session, Checkpoint::OpenFile(path));
+  return path.empty() ? session.OwnShape() : ShapeOfFile(session, path);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,10 @@ struct TuneSession {
   Snapshot snapshot;
   const KernelTable& kernels;
   RecordedPages recorded;
+
+ private:
+  std::set<std::string> SeenBySplit(uint64_t seed) const;
+  std::set<std::string> Seen(uint64_t seed) const;
 };
 
 // A draft that can be evaluated: of a file, or the model's own if `path` is empty. Shape and file
@@ -45,7 +50,7 @@ struct LoadedDraft {
 };
 
 // Heads as a file of draft weights holds them, or the model's own shape. Throws Error(kModel).
-DraftShape ShapeOfFile(const TuneSession& session, const Checkpoint& file);
+DraftShape ShapeOfFile(const TuneSession& session, const std::string& path);
 
 // Steps that a draft can make at most.
 int MostSteps(const DraftShape& shape);

@@ -1,7 +1,6 @@
 #include "apps/platen/commands/tune/work_folder.h"
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "model/support/atomic_file.h"
 #include "model/support/error.h"
@@ -34,8 +33,11 @@ void WorkFolder::KeepModel(const std::string& dir) const {
     throw Error(ErrorKind::kInput, {.file = folder_.path(), .field = {}},
                 "holds records of another model (" + before + "); take another work folder");
   }
-  const nlohmann::ordered_json json = {{"model", model}};
-  AtomicFile file(folder_, std::string(".") + kWork + ".tmp", folder_, kWork);
+  WriteJson(folder_, kWork, {{"model", model}});
+}
+
+void WriteJson(const Folder& folder, const std::string& name, const nlohmann::ordered_json& json) {
+  AtomicFile file(folder, "." + name + ".tmp", folder, name);
   file.Append(json.dump(1) + "\n");
   file.Commit();
 }

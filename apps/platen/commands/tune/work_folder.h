@@ -1,6 +1,7 @@
 // The work folder of platen tune-mtp.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "model/support/folder.h"
@@ -29,5 +30,9 @@ class WorkFolder {
  private:
   Folder folder_;
 };
+
+// Writes a file of the work folder at once, in place of what has the name. Throws
+// Error(kEnvironment).
+void WriteJson(const Folder& folder, const std::string& name, const nlohmann::ordered_json& json);
 
 }  // namespace platen
