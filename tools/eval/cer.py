@@ -1,20 +1,23 @@
 #!/usr/bin/env python3
-"""Character error rate and cost of platen, beside Tesseract on the same pages in the same run.
+"""Error rates and cost of platen, beside Tesseract and RapidOCR on the same pages in the same run.
 
     tools/eval/cer.py --platen build/bin/platen --scans assets/samples [--scans DIR ...]
-                      [--tesseract] [--ocr-options "--precision f32"] [--json FILE]
+                      [--tesseract] [--rapidocr] [--ocr-options "--precision f32"] [--json FILE]
 
 A scans folder holds pages/NAME.EXT with gt/NAME.txt, and synthetic/NAME.EXT with NAME.json (key
 pages[].text). Errors are counted with rapidfuzz after one normalisation of both sides: NFKC;
 typographic quotes, dashes and the fraction slash to ASCII; dot leaders to one space; every run of
-white space to one space. Case and accents count, line breaks do not. The bag word error rate ignores
-the order of words, so mistakes of reading order do not count there.
+white space to one space. Case and accents count, line breaks do not. Two rates ignore the order of
+words, so that mistakes of reading order do not count there: the word bag error is the words of the truth
+that were not found plus the words found too many, over the words of the truth, 1 at most; in the bag word
+error rate one missing and one wrong word make one error.
 
 Cost is CPU time of the process and its children. Pages are read one after the other by Tesseract and
-as one run by platen, both on one thread, so that neither pays for the other's cores.
+as one run by platen and by RapidOCR (read_with_rapidocr.py), all on one thread, so that none pays for
+the other's cores.
 
-Needs Python 3.9, rapidfuzz (requirements.txt), and for --tesseract the Debian packages tesseract-ocr,
-tesseract-ocr-deu and tesseract-ocr-fra.
+Needs Python 3.9, rapidfuzz (requirements.txt), for --tesseract the Debian packages tesseract-ocr,
+tesseract-ocr-deu and tesseract-ocr-fra, for --rapidocr the PyPI packages rapidocr and onnxruntime.
 """
 import argparse
 import json
@@ -24,6 +27,7 @@ import resource
 import shlex
 import statistics
 import subprocess
+import sys
 import tempfile
 import unicodedata
 from collections import Counter
@@ -34,6 +38,9 @@ from rapidfuzz.distance import Levenshtein
 
 IMAGES = {".png", ".jpg", ".tif"}
 LANGUAGES = {"en": "eng", "fr": "fra", "de": "deu"}
+RAPIDOCR = Path(__file__).resolve().with_name("read_with_rapidocr.py")
+RATES = {"cer": "CER", "word_bag": "word bag", "bag_wer": "bag WER"}
+SHOWN = ("cer", "word_bag")  # page by page; the sums show all
 ASCII = str.maketrans({
     "“": '"', "”": '"', "„": '"', "‟": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "‚": "'",
     "`": "'", "´": "'", "–": "-", "—": "-", "‐": "-", "‑": "-", "−": "-", "⁄": "/", "ſ": "s",
@@ -57,9 +64,10 @@ def normalise(text: str) -> str:
 def score(truth: str, hypothesis: str) -> dict:
     truth, hypothesis = normalise(truth), normalise(hypothesis)
     words, read = Counter(truth.split()), Counter(hypothesis.split())
-    bag = max(sum((words - read).values()), sum((read - words).values()))
+    missed, invented = sum((words - read).values()), sum((read - words).values())
+    count = max(1, sum(words.values()))
     return {"chars": len(truth), "cer": Levenshtein.distance(truth, hypothesis) / max(1, len(truth)),
-            "bag_wer": bag / max(1, sum(words.values()))}
+            "word_bag": min(1.0, (missed + invented) / count), "bag_wer": max(missed, invented) / count}
 
 
 def tesseract_language(codes: str) -> str:
@@ -85,11 +93,11 @@ def find_pages(folder: Path) -> list:
     return pages
 
 
-def cpu_of(command: list, **options) -> float:
-    """Runs a command; its CPU seconds, children included."""
+def cpu_of(command: list, good: tuple = (0,), **options) -> float:
+    """Runs a command that ends with a good exit code; its CPU seconds, children included."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, capture_output=True, text=True, **options)
-    if done.returncode not in (0, 1):
+    if done.returncode not in good:
         raise SystemExit(f"{shlex.join(map(str, command))}\n{done.stderr}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
@@ -99,9 +107,9 @@ def read_with_platen(platen: Path, pages: list, options: list, folder: Path) -> 
     manifest = folder / "pages.txt"
     manifest.write_text("".join(f"{page.path.resolve()}\n" for page in pages))
     seconds = cpu_of([platen, "ocr", "--manifest", manifest, "-o", folder / "out", "--threads", "1",
-                      "--format", "txt", "--quiet", *options])
-    outputs = {path.name: path for path in (folder / "out").rglob("*.txt")}
-    return [outputs[page.path.name + ".txt"].read_text() for page in pages], seconds
+                      "--format", "txt", "--quiet", *options], good=(0, 1))  # 1: a page failed
+    texts = {path.name: path.read_text() for path in (folder / "out").rglob("*.txt")}
+    return [texts.get(page.path.name + ".txt", "") for page in pages], seconds
 
 
 def read_with_tesseract(pages: list, folder: Path) -> tuple:
@@ -114,9 +122,17 @@ def read_with_tesseract(pages: list, folder: Path) -> tuple:
     return texts, seconds
 
 
+def read_with_rapidocr(pages: list, folder: Path) -> tuple:
+    manifest, out = folder / "rapidocr.txt", folder / "rapidocr"
+    out.mkdir()
+    manifest.write_text("".join(f"{page.path.resolve()}\n" for page in pages))
+    seconds = cpu_of([sys.executable, RAPIDOCR, manifest, out],
+                     env={**os.environ, "OMP_NUM_THREADS": "1"})
+    return [(out / f"{number}.txt").read_text() for number in range(len(pages))], seconds
+
+
 def summary(rows: list) -> dict:
-    return {key + suffix: round(function(row[key] for row in rows), 4)
-            for key in ("cer", "bag_wer")
+    return {key + suffix: round(function(row[key] for row in rows), 4) for key in RATES
             for suffix, function in (("_median", statistics.median), ("_mean", statistics.fmean))}
 
 
@@ -125,6 +141,7 @@ def main() -> None:
     parser.add_argument("--platen", type=Path, required=True)
     parser.add_argument("--scans", type=Path, action="append", required=True)
     parser.add_argument("--tesseract", action="store_true")
+    parser.add_argument("--rapidocr", action="store_true", help="PP-OCRv6 small")
     parser.add_argument("--ocr-options", default="", help="further options of platen ocr, one string")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
@@ -137,15 +154,16 @@ def main() -> None:
             systems = {"platen": (texts, seconds)}
             if options.tesseract:
                 systems["tesseract"] = read_with_tesseract(pages, Path(work))
+            if options.rapidocr:
+                systems["rapidocr"] = read_with_rapidocr(pages, Path(work))
         names = list(systems)
-        print(f"{folder}\n{'page':34}" + "".join(f"{name + ' CER':>16}" for name in names)
-              + "".join(f"{name + ' bag WER':>20}" for name in names))
+        print(f"{folder}\n{'page':34}"
+              + "".join(f"{name + ' ' + RATES[key]:>20}" for key in SHOWN for name in names))
         scores = {name: [score(page.truth, text) for page, text in zip(pages, systems[name][0])]
                   for name in names}
         for i, page in enumerate(pages):
             print(f"{page.path.parent.name + '/' + page.path.name:34}"
-                  + "".join(f"{scores[name][i]['cer']:16.4f}" for name in names)
-                  + "".join(f"{scores[name][i]['bag_wer']:20.4f}" for name in names))
+                  + "".join(f"{scores[name][i][key]:20.4f}" for key in SHOWN for name in names))
         groups = sorted({page.path.parent.name for page in pages})
         for name in names:
             cost = systems[name][1]
