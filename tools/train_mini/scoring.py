@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from rapidfuzz.distance import Levenshtein
@@ -27,6 +27,16 @@ def score(items: Iterable[tuple[str, str, Iterable[str]]]) -> dict[str, dict[str
         }
         for group, (e, chars, same, n) in sums.items()
     }
+
+
+def figures_right(items: Iterable[tuple[str, str]]) -> float:
+    """Of the words of the truths that hold a digit, the share that the answers have too."""
+    found = total = 0
+    for truth, got in items:
+        words = Counter(w for w in truth.split() if any(c.isdigit() for c in w))
+        found += (words & Counter(got.split())).total()
+        total += words.total()
+    return round(found / max(1, total), 4)
 
 
 def length_band(text: str) -> str:

@@ -5,9 +5,10 @@ layer from a decoder of the other recipe (distil.py); "joint" trains everything:
 under an attention guide (align.py) and the draft layer or heads.  A run either continues a
 checkpoint, starts from an exported snapshot (--init-from) or starts from nothing.
 
-The clock rules: the learning rate is constant until --decay-at and falls along a cosine until
---end-at, whatever the machine's other work leaves to the training.  Worker processes run on their
-own and average their weights now and then (exchange.py).
+The learning rate is constant until --decay-at and falls along a cosine: until --end-at, whatever
+the machine's other work leaves to the training, or with --decay-lines over so many lines, so that a
+machine that gets busier cannot swallow the decay.  Worker processes run on their own and average
+their weights now and then (exchange.py).
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from batches import Batch, Pool, assemble, jitter, make_prompt
 from charset import CHAR_TO_INDEX
 from distil import imitation
 from exchange import Exchange, flatten, unflatten
+from half import halve_products
 from model import MiniOcr, Prompt
 from monitor import validate
 from optim import build
@@ -125,21 +127,34 @@ def loss_weights(args: argparse.Namespace) -> dict[str, float]:
 
 
 class Schedule:
-    """Learning rate as a function of wall time."""
+    """Learning rate as a function of wall time, or from ``decay_at`` on of the lines seen."""
 
-    def __init__(self, end_at: float, decay_at: float, warmup: int) -> None:
+    def __init__(
+        self, end_at: float, decay_at: float, warmup: int, decay_lines: int | None = None
+    ) -> None:
         self.end_at, self.decay_at, self.warmup = end_at, decay_at, warmup
+        self.decay_lines = decay_lines
 
-    def decay(self, now: float) -> float:
-        """Progress of the decay, 0 before it and 1 at the end of the run."""
-        return min(1.0, max(0.0, (now - self.decay_at) / (self.end_at - self.decay_at)))
+    def decay(self, now: float, state: dict) -> float:
+        """Progress of the decay, 0 before it and 1 at its end.
 
-    def factor(self, now: float, steps: int) -> float:
+        ``state``, the counters of a checkpoint, keeps where a decay over lines began.
+        """
+        if now < self.decay_at:
+            return 0.0
+        if self.decay_lines is None:
+            return min(1.0, (now - self.decay_at) / (self.end_at - self.decay_at))
+        began = state.setdefault("decay_from", state["samples"])
+        return min(1.0, (state["samples"] - began) / self.decay_lines)
+
+    def factor(self, decay: float, steps: int) -> float:
         """Share of the peak rate after ``steps`` steps of this process."""
         warm = min(1.0, (steps + 1) / self.warmup)
-        return warm * (
-            LOWEST_RATE + (1 - LOWEST_RATE) * 0.5 * (1 + math.cos(math.pi * self.decay(now)))
-        )
+        return warm * (LOWEST_RATE + (1 - LOWEST_RATE) * 0.5 * (1 + math.cos(math.pi * decay)))
+
+    def over(self, now: float, decay: float) -> bool:
+        """Whether the run ends."""
+        return now >= self.end_at or (self.decay_lines is not None and decay >= 1.0)
 
 
 class Log:
@@ -190,6 +205,8 @@ class Worker:
         torch.manual_seed(seed)
         self.pool = Pool(args.pool, self.tok, args.max_lines // args.ranks, rank, args.ranks)
         self.pool.refresh()
+        if args.half_products:
+            halve_products(self.model)
         if args.compile:
             self.model.compile_layers()
 
@@ -236,12 +253,18 @@ class Worker:
     def train(self) -> None:
         """Step until the end of the schedule; rank 0 also saves, logs and validates."""
         args, state = self.args, self.state
-        schedule = Schedule(utc_today(args.end_at), utc_today(args.decay_at), args.warmup)
+        schedule = Schedule(
+            utc_today(args.end_at), utc_today(args.decay_at), args.warmup, args.decay_lines
+        )
         log = Log(args.out / f"log{self.rank or ''}.jsonl", 30)
         began, base, first = time.time(), state["elapsed"], state["step"]
         last_save = last_check = began
-        while (now := time.time()) < schedule.end_at and state["step"] - first < args.max_steps:
-            decay, factor = schedule.decay(now), schedule.factor(now, state["step"] - first)
+        while state["step"] - first < args.max_steps:
+            now = time.time()
+            decay = schedule.decay(now, state)
+            if schedule.over(now, decay):
+                break
+            factor = schedule.factor(decay, state["step"] - first)
             log.add(self.step(factor, decay))
             done = state["step"] - first
             if done % args.meet_every == 0:
@@ -334,6 +357,11 @@ def parse_args() -> argparse.Namespace:
     ap.add_argument("--end-at", required=True, help="UTC time HH:MM at which the run ends")
     ap.add_argument("--decay-at", required=True, help="UTC time HH:MM at which the decay begins")
     ap.add_argument(
+        "--decay-lines",
+        type=int,
+        help="decay over so many lines from --decay-at on and end then, by --end-at at the latest",
+    )
+    ap.add_argument(
         "--max-steps", type=int, default=10**9, help="end after so many steps even before --end-at"
     )
     ap.add_argument("--lr", type=float, default=2e-3)
@@ -370,6 +398,11 @@ def parse_args() -> argparse.Namespace:
     ap.add_argument("--max-lines", type=int, default=300_000, help="lines kept in memory")
     ap.add_argument(
         "--bf16", action="store_true", help="decoder in bfloat16 (pays with AMX and --compile)"
+    )
+    ap.add_argument(
+        "--half-products",
+        action="store_true",
+        help="products of linear layers in bfloat16 (pays without AMX; half.py)",
     )
     ap.add_argument(
         "--compile",

@@ -1,6 +1,6 @@
 """Character error rates by group."""
 
-from scoring import length_band, score
+from scoring import figures_right, length_band, score
 
 
 def test_errors_are_counted_per_character_and_group():
@@ -18,3 +18,9 @@ def test_lengths_fall_into_bands():
         "51-100 characters",
         "longer",
     ]
+
+
+def test_figures_are_words_with_digits():
+    assert figures_right([("No 12 of 34, 34", "Nr 12 of 3 34."), ("none", "9")]) == 0.3333
+    assert figures_right([("7 7", "7")]) == 0.5
+    assert figures_right([("7", "7 7"), ("a", "")]) == 1.0

@@ -32,7 +32,7 @@ def args(tmp_path_factory) -> argparse.Namespace:
         heads=None, stage="joint", lr=1e-3, budget=1.5, widest=700, guide_weight=0.5,
         ctc_weight=0.3, noise=0.0, mtp_every=1, mtp_always=0.0, mtp_grad=0.3, ema=0.9, ranks=1,
         max_lines=100, bf16=False, compile=False, seed=1, model="glm_ocr", teacher=None,
-        freeze_vision=False, aux_weight=0.01,
+        freeze_vision=False, aux_weight=0.01, half_products=False, decay_lines=None,
     )  # fmt: skip
 
 
@@ -106,6 +106,23 @@ def test_a_run_ends_after_its_steps(args):
     new_worker(run).train()
     assert new_worker(run).state["step"] == 3
     (args.out / "checkpoint.pt").unlink()
+
+
+def test_a_decay_over_lines_ends_a_run(args):
+    now, later = (f"{(time.gmtime().tm_hour + h) % 24:02d}:00" for h in (0, 2))
+    own = {"decay_lines": 40, "decay_at": now, "end_at": later, "warmup": 1, "max_steps": 99}
+    own |= {"save_minutes": 60, "check_minutes": 0, "meet_every": 10}
+    worker = new_worker(argparse.Namespace(**{**vars(args), **own}))
+    worker.train()
+    assert 40 <= worker.state["samples"] < 80
+    assert worker.state["decay_from"] == 0
+    (args.out / "checkpoint.pt").unlink()
+
+
+def test_steps_with_half_products_learn(args):
+    worker = new_worker(argparse.Namespace(**{**vars(args), "half_products": True}))
+    losses = [worker.step(1.0, 1.0)["loss"] for _ in range(8)]
+    assert losses[-1] < 0.7 * losses[0]
 
 
 @pytest.mark.parametrize("frozen", [False, True])
