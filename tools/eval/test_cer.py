@@ -9,7 +9,7 @@ from pathlib import Path
 
 import cer
 
-# Stands for platen: the text of every page is what the file READ beside its truth says.
+# Stands for platen: reads the same three words on every page.
 PLATEN = """#!{python}
 import sys
 from pathlib import Path
