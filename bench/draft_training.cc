@@ -22,6 +22,7 @@
 #include "model/support/error.h"
 #include "model/training/adamw.h"
 #include "model/training/engine_draft.h"
+#include "model/training/random_start.h"
 #include "model/training/tuner.h"
 #include "pipeline/hardware.h"
 

@@ -43,17 +43,29 @@ class BatchGradient {
   // The vectors and the gradients at them that the last page of the last Run had, for tests.
   const std::vector<Matrix<T>>& vectors() const { return vectors_; }
   const std::vector<Matrix<T>>& vector_gradients() const { return dvectors_; }
-  const DraftGraph<T>& graph() const { return *graph_; }
+
+  // Rows that go through all steps together; tests take other numbers.
+  void SetRowsOfBlock(int64_t rows) { rows_of_block_ = rows; }
 
  private:
+  // What a page adds to, and what its rows are weighted with.
+  struct Sums {
+    BatchLoss loss;
+    std::vector<StepLabels> labels;  // of the page, by step
+    std::vector<double> divisors;    // by step
+  };
   BatchLoss RunAll(std::span<const TrainingPage* const> pages, const Objective& objective,
                    bool gradients);
-  void Forward(const TrainingPage& page, int steps);
+  void RunPage(const TrainingPage& page, const Objective& objective, bool gradients, Sums& sums);
+  void Begin(const TrainingPage& page, int steps);
+  void RunBlock(const TrainingPage& page, const Objective& objective, Range block, bool gradients,
+                Sums& sums);
 
   const FrozenHead<T>& head_;
   std::unique_ptr<DraftGraph<T>> graph_;
   const Embed embed_;
   const Exact exact_;
+  int64_t rows_of_block_ = kRowsOfBlock;
   Matrix<T> embeddings_, hidden_;
   std::vector<Matrix<T>> vectors_, dvectors_;
 };

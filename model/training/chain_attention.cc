@@ -5,6 +5,7 @@
 
 #include "model/ops/parallel.h"
 #include "model/support/ceil_div.h"
+#include "model/training/vector_math.h"
 
 namespace platen {
 namespace {
@@ -61,29 +62,22 @@ class HeadOfChain {
       T* row = p.Row(r);
       for (size_t t = 1; t <= step_; ++t) {
         row[keys + static_cast<int64_t>(t) - 1] =
-            scale_ * Dot(q.Row(r), ChainKey(t, first + r), key_);
+            scale_ * DotProduct<T>(q.Row(r), ChainKey(t, first + r), key_);
       }
       Softmax(row, seen, keys, p.cols());
     }
   }
 
-  static T Dot(const T* a, const T* b, int64_t n) {
-    T sum = 0;
-    for (int64_t i = 0; i < n; ++i) sum += a[i] * b[i];
-    return sum;
-  }
-
  private:
   // Over places 0 .. seen - 1 and keys .. end - 1; those between become 0.
   static void Softmax(T* row, int64_t seen, int64_t keys, int64_t end) {
-    T largest = *std::max_element(row, row + seen);
+    T largest = LargestOf<T>(row, seen);
     for (int64_t i = keys; i < end; ++i) largest = std::max(largest, row[i]);
-    T sum = 0;
-    const auto raise = [&](int64_t i) { sum += row[i] = std::exp(row[i] - largest); };
-    for (int64_t i = 0; i < seen; ++i) raise(i);
-    for (int64_t i = keys; i < end; ++i) raise(i);
+    const double sum = ExponentialsAndSum<T>(largest, seen, row) +
+                       ExponentialsAndSum<T>(largest, end - keys, row + keys);
     std::fill(row + seen, row + keys, T{0});
-    for (int64_t i = 0; i < end; ++i) row[i] /= sum;
+    const T share = static_cast<T>(1 / sum);
+    for (int64_t i = 0; i < end; ++i) row[i] *= share;
   }
 
   const ChainSteps<T>& chain_;
@@ -152,9 +146,9 @@ class TileGradient {
       const T* p = p_.Row(r);
       for (size_t t = 1; t <= step_; ++t) {
         ds[keys + static_cast<int64_t>(t) - 1] =
-            HeadOfChain<T>::Dot(dout.Row(r), head_.ChainValue(t, tile_.first + r), value());
+            DotProduct<T>(dout.Row(r), head_.ChainValue(t, tile_.first + r), value());
       }
-      const T mean = HeadOfChain<T>::Dot(p, ds, p_.cols());
+      const T mean = DotProduct<T>(p, ds, p_.cols());
       for (int64_t i = 0; i < p_.cols(); ++i) ds[i] = p[i] * (ds[i] - mean) * scale;
     }
   }

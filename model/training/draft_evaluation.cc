@@ -17,6 +17,12 @@ TokenId Best(std::span<const float> logits) {
   return static_cast<TokenId>(std::max_element(logits.begin(), logits.end()) - logits.begin());
 }
 
+TokenId BestOf(std::span<const float> logits, std::span<const TokenId> vocabulary) {
+  return *std::max_element(vocabulary.begin(), vocabulary.end(), [&](TokenId a, TokenId b) {
+    return logits[static_cast<size_t>(a)] < logits[static_cast<size_t>(b)];
+  });
+}
+
 // Rounds with `drafts` drafts, by document.
 std::map<std::string, Rounds> ByDocument(std::span<const PageHits> pages, int drafts) {
   std::map<std::string, Rounds> documents;
@@ -26,9 +32,10 @@ std::map<std::string, Rounds> ByDocument(std::span<const PageHits> pages, int dr
 
 // Calls visit(d, logits, label) for the draft of step d from each slot, in order.
 template <typename Visit>
-void ForEachDraft(const TrainingPage& page, int steps, EngineDraft& draft, const Visit& visit) {
+void ForEachDraft(const TrainingPage& held, int steps, EngineDraft& draft, const Visit& visit) {
+  const WholePage page(held);
   std::vector<Matrix<float>> vectors;
-  draft.Vectors(page, steps, vectors);
+  draft.Vectors(*page, steps, vectors);
   Matrix<float> logits;
   for (int d = 0; d < steps; ++d) {
     const Matrix<float>& rows = vectors[static_cast<size_t>(d)];
@@ -37,9 +44,9 @@ void ForEachDraft(const TrainingPage& page, int steps, EngineDraft& draft, const
       logits.Resize(count, draft.vocab_size());
       draft.Logits(rows.View().Rows(first, count), logits);
       for (int64_t r = 0; r < count; ++r) {
-        const auto label = static_cast<size_t>(page.prompt - 1 + first + r + d + 2);
+        const auto label = static_cast<size_t>(page->prompt - 1 + first + r + d + 2);
         const std::span row(logits.Row(r), static_cast<size_t>(logits.cols()));
-        visit(static_cast<size_t>(d), std::span<const float>(row), page.ids[label]);
+        visit(static_cast<size_t>(d), std::span<const float>(row), page->ids[label]);
       }
     }
   }
@@ -80,10 +87,12 @@ void ForEachRound(const PageHits& page, int drafts, const Visit& visit) {
 
 }  // namespace
 
-PageHits HitsOf(const TrainingPage& page, int steps, EngineDraft& draft) {
+PageHits HitsOf(const TrainingPage& page, int steps, EngineDraft& draft,
+                std::span<const TokenId> vocabulary) {
   PageHits result = NoHits(page, steps);
   ForEachDraft(page, steps, draft, [&](size_t d, std::span<const float> logits, TokenId label) {
-    result.hits[d].push_back(Best(logits) == label ? 1 : 0);
+    const TokenId best = vocabulary.empty() ? Best(logits) : BestOf(logits, vocabulary);
+    result.hits[d].push_back(best == label ? 1 : 0);
   });
   return result;
 }
@@ -185,11 +194,6 @@ Gain BootstrapGain(std::span<const PageHits> before, std::span<const PageHits> a
   gain.low = resampled[kResamples * 25 / 1000];
   gain.high = resampled[kResamples * 975 / 1000 - 1];
   return gain;
-}
-
-Verdict Judge(const Gain& gain) {
-  if (gain.documents < kFewestDocuments) return Verdict::kTooFewToTell;
-  return gain.low > 0 ? Verdict::kBetter : Verdict::kNoGain;
 }
 
 }  // namespace platen

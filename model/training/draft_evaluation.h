@@ -22,7 +22,9 @@ struct PageHits {
   std::vector<std::vector<uint8_t>> hits;
 };
 
-PageHits HitsOf(const TrainingPage& page, int steps, EngineDraft& draft);
+// `vocabulary`: the tokens it chooses among, ascending; empty: all.
+PageHits HitsOf(const TrainingPage& page, int steps, EngineDraft& draft,
+                std::span<const TokenId> vocabulary = {});
 
 // The same with what was drafted, for people to look at: drafts[d][r] belongs to hits[d][r].
 struct DraftedToken {
@@ -85,14 +87,5 @@ struct Gain {
 };
 Gain BootstrapGain(std::span<const PageHits> before, std::span<const PageHits> after, int drafts,
                    uint64_t seed);
-
-// Whether trained weights may take the place of those before.
-enum class Verdict {
-  kBetter,        // the gain is above 0 in 97.5 % of the resamples
-  kNoGain,        // it is not: nothing, or chance
-  kTooFewToTell,  // documents: fewer than kFewestDocuments
-};
-inline constexpr int kFewestDocuments = 5;
-Verdict Judge(const Gain& gain);
 
 }  // namespace platen

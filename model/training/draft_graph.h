@@ -6,6 +6,7 @@
 // P - 1 + r. For heads, step d is head d.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -30,21 +31,39 @@ struct GraphPage {
   int64_t length() const { return embeddings.rows; }
 };
 
-// One page at a time. Not thread-safe; its loops use the worker pool.
+// Rows of step 0 that go through all steps together, forward and backward: what is held of a page
+// grows with its length by a few vectors a token only.
+inline constexpr int64_t kRowsOfBlock = 512;
+
+// Of a block of rows from `first` on, those of one step.
+inline Range RowsOfBlock(int64_t prompt, int64_t length, int step, int64_t first, int64_t count) {
+  return {first, std::clamp<int64_t>(RowsOfStep(prompt, length, step) - first, 0, count)};
+}
+
+// One page at a time: Begin; Forward and Backward of one block of rows after the other, in order;
+// Finish. Without gradients Backward and Finish are left out. Not thread-safe; its loops use the
+// worker pool.
 template <class T>
 class DraftGraph {
  public:
   virtual ~DraftGraph() = default;
 
-  // Steps 0 .. steps - 1 of the page.
-  virtual void Forward(const GraphPage<T>& page, int steps) = 0;
+  // No block has more than `most_rows`.
+  virtual void Begin(const GraphPage<T>& page, int steps, int64_t most_rows = kRowsOfBlock) = 0;
+
+  // All steps of rows first .. first + count - 1 of step 0, and the rows of later steps that begin
+  // at the same slots.
+  virtual void Forward(int64_t first, int64_t count) = 0;
 
   // [rows of the step, D] of the last Forward: what the target's head turns into logits.
   virtual ConstView<T> Vectors(int step) const = 0;
 
-  // dvectors[d]: the gradient at Vectors(d), for every step of the last Forward. Adds the gradients
-  // of the trained tensors.
-  virtual void Backward(std::span<const Matrix<T>> dvectors) = 0;
+  // dvectors[d]: the gradient at Vectors(d), for every step of the last Forward. Adds gradients of
+  // the trained tensors.
+  virtual void Backward(std::span<const ConstView<T>> dvectors) = 0;
+
+  // Adds the gradients that needed all blocks: through the keys and values of step 0.
+  virtual void Finish() = 0;
 };
 
 // How a chain goes on: with what its final norm gave, or with what went into it.

@@ -23,6 +23,13 @@ CacheShape DraftPlanes(const TextSizes& sizes) {
   return shape;
 }
 
+// Rows of `from`, the first of them left out, as far as `to` goes.
+void CopyRows(ConstView<float> from, int64_t left_out, View<float> to) {
+  for (int64_t r = 0; r < to.rows && left_out + r < from.rows; ++r) {
+    std::copy_n(from.Row(left_out + r), from.cols, to.Row(r));
+  }
+}
+
 bool NeededToDraft(const Module& module) {
   return module.rows_of == RowsOf::kLogits || std::holds_alternative<Table*>(module.member);
 }
@@ -144,17 +151,22 @@ struct EngineDraft::Chain {
     batch.PushPosition(page.positions[0][i], page.positions[1][i], page.positions[2][i]);
   }
 
-  // Slots 0 .. slots - 1.
-  const DraftWorkspace& First(int64_t slots) {
+  // Step 0 of slots 0 .. slots - 1, some at a time. Calls visit(first) behind each part; its rows
+  // are in the workspace.
+  template <typename Visit>
+  void First(int64_t slots, const Visit& visit) {
     [[maybe_unused]] const bool taken = pool.Take(pool.BlocksFor(slots), blocks);
     assert(taken);
-    RowBatch batch;
-    batch.AddSlice(blocks, 0, slots);
-    for (int64_t i = 0; i < slots; ++i) PushPosition(i, batch);
-    draft.parts_.draft->Forward(Float(embeddings.View().Rows(1, slots)),
-                                Float(page.hidden.View().Rows(0, slots)), batch, pool,
-                                *draft.layer_workspace_);
-    return *draft.layer_workspace_;
+    for (int64_t first = 0; first < slots; first += draft.rows_of_block_) {
+      const int64_t count = std::min(draft.rows_of_block_, slots - first);
+      RowBatch batch;
+      batch.AddSlice(blocks, first, count);
+      for (int64_t i = first; i < first + count; ++i) PushPosition(i, batch);
+      draft.parts_.draft->Forward(Float(embeddings.View().Rows(first + 1, count)),
+                                  Float(page.hidden.View().Rows(first, count)), batch, pool,
+                                  *draft.layer_workspace_);
+      visit(first);
+    }
   }
 
   static ConstMatView Float(ConstView<float> rows) { return rows; }
@@ -214,7 +226,11 @@ struct EngineDraft::Chain {
 
 Matrix<float> EngineDraft::FirstStep(const TrainingPage& page) {
   Chain chain(*this, page, 1);
-  return Converted<float>(chain.First(page.length() - 1).normed.View());
+  Matrix<float> all(page.length() - 1, shape_.hidden_size);
+  chain.First(page.length() - 1, [&](int64_t first) {
+    CopyRows(layer_workspace_->normed.View(), 0, all.View().Rows(first, all.rows() - first));
+  });
+  return all;
 }
 
 void EngineDraft::Vectors(const TrainingPage& page, int steps,
@@ -230,13 +246,15 @@ void EngineDraft::Vectors(const TrainingPage& page, int steps,
   const int64_t rows = vectors.empty() ? 0 : vectors[0].rows();
   if (rows == 0) return;
   Chain chain(*this, page, steps);
-  chain.First(page.prompt - 1 + rows);
-  const ConstMatView normed = layer_workspace_->normed.View();
-  for (int64_t r = 0; r < rows; ++r) {
-    std::copy_n(normed.Row(page.prompt - 1 + r), normed.cols, vectors[0].Row(r));
-  }
-  const Matrix<float> chained =
-      Converted<float>(ConstView<float>(chain.Chained().View().Rows(page.prompt - 1, rows)));
+  Matrix<float> chained(rows, shape_.hidden_size);
+  chain.First(page.prompt - 1 + rows, [&](int64_t first) {
+    // Of this part, the rows from the prompt's last slot on.
+    const int64_t before = std::max<int64_t>(0, page.prompt - 1 - first);
+    const int64_t row = first + before - (page.prompt - 1);
+    if (before >= layer_workspace_->normed.View().rows) return;
+    CopyRows(layer_workspace_->normed.View(), before, vectors[0].View().Rows(row, rows - row));
+    CopyRows(chain.Chained().View(), before, chained.View().Rows(row, rows - row));
+  });
   for (int64_t first = 0; first < rows && steps > 1; first += kRowsAtOnce) {
     const int64_t count = std::min(kRowsAtOnce, rows - first);
     chain.Continue(first, Converted<float>(chained.View().Rows(first, count)), vectors);

@@ -35,6 +35,9 @@ class EngineDraft {
   // What the first step of a draft layer gives at all slots 0 .. L - 2.
   Matrix<float> FirstStep(const TrainingPage& page);
 
+  // Slots that go through the layer together; tests take other numbers.
+  void SetRowsOfBlock(int64_t rows) { rows_of_block_ = rows; }
+
   const StoredTensor& stored_head() const { return *stored_head_; }
   int64_t vocab_size() const { return vocab_size_; }
 
@@ -48,6 +51,7 @@ class EngineDraft {
   const KernelTable& kernels_;
   const Precision precision_;
   const ChainOn chain_on_;
+  int64_t rows_of_block_ = kRowsOfBlock;
   ModelParts parts_;
   const StoredTensor* stored_head_ = nullptr;
   int64_t vocab_size_ = 0;

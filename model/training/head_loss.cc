@@ -6,12 +6,13 @@
 
 #include "model/ops/parallel.h"
 #include "model/support/ceil_div.h"
+#include "model/training/vector_math.h"
 
 namespace platen {
 namespace {
 
-constexpr int64_t kTileRows = 2048;  // of the head, widened together
-constexpr int64_t kRowsAtOnce = 256;
+constexpr int64_t kTileRows = 2048;   // of the head, widened together
+constexpr int64_t kRowsAtOnce = 512;  // two tiles of a product: the fewer, the worse they share
 
 // What a row should say: tokens of the head with probabilities that sum to 1.
 struct Wanted {
@@ -40,18 +41,14 @@ Wanted WantedOf(const TrainingPage& page, const Objective& objective, const Step
 template <class T>
 void LossOfRow(T* logits, int64_t n, const Wanted& wanted, int32_t label, double weight,
                RowLosses& out, size_t row) {
-  const int64_t best = std::max_element(logits, logits + n) - logits;
-  const T largest = logits[best];
+  const T largest = LargestOf<T>(logits, n);
+  const int64_t best = std::find(logits, logits + n, largest) - logits;
   const auto of_label = static_cast<double>(logits[label]);
   double of_wanted = 0;
   for (size_t i = 0; i < wanted.places.size(); ++i) {
     of_wanted += wanted.probabilities[i] * static_cast<double>(logits[wanted.places[i]]);
   }
-  double sum = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    logits[i] = std::exp(logits[i] - largest);
-    sum += static_cast<double>(logits[i]);
-  }
+  const double sum = ExponentialsAndSum<T>(largest, n, logits);
   const double lse = static_cast<double>(largest) + std::log(sum);
   out.loss[row] = lse - of_wanted;  // what is wanted sums to 1
   out.hit[row] = best == label ? 1 : 0;
@@ -129,6 +126,12 @@ void FrozenHead<T>::Gradient(ConstView<T> logits, View<T> dlogits, View<T> dx) c
     ApplyTransposed<T>(dlogits.Columns(first, count), tile, dx,
                        first == 0 ? Into::kStore : Into::kAdd);
   }
+}
+
+void RowLosses::Append(const RowLosses& other) {
+  loss.insert(loss.end(), other.loss.begin(), other.loss.end());
+  hit.insert(hit.end(), other.hit.begin(), other.hit.end());
+  probability.insert(probability.end(), other.probability.begin(), other.probability.end());
 }
 
 template <class T>

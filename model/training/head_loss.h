@@ -44,6 +44,8 @@ struct RowLosses {
   std::vector<double> loss;
   std::vector<uint8_t> hit;
   std::vector<double> probability;
+
+  void Append(const RowLosses& other);
 };
 
 // The rows of one step. dvectors [R, D] gets `weight` times the gradient of the sum of the losses

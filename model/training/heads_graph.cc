@@ -7,18 +7,24 @@
 namespace platen {
 
 template <class T>
-void HeadsGraph<T>::Forward(const GraphPage<T>& page, int steps) {
-  const DraftShape& shape = p_.shape();
-  assert(static_cast<size_t>(steps) <= shape.heads.size());
-  const int64_t width = page.hidden.cols;
+void HeadsGraph<T>::Begin(const GraphPage<T>& page, int steps, int64_t /*most_rows*/) {
+  assert(static_cast<size_t>(steps) <= p_.shape().heads.size());
+  page_ = page;
   heads_.clear();
   heads_.resize(static_cast<size_t>(steps));
-  for (int k = 0; k < steps; ++k) {
-    const ResidualHeadShape& head_shape = shape.heads[static_cast<size_t>(k)];
-    Head& head = heads_[static_cast<size_t>(k)];
-    const int64_t rows = RowsOfStep(page.prompt, page.length(), k);
-    head.in = k == 0 ? page.hidden.Rows(page.prompt - 1, rows)
-                     : heads_[static_cast<size_t>(k) - 1].g.View().Rows(0, rows);
+}
+
+template <class T>
+void HeadsGraph<T>::Forward(int64_t first, int64_t count) {
+  const DraftShape& shape = p_.shape();
+  const int64_t width = page_.hidden.cols;
+  for (size_t k = 0; k < heads_.size(); ++k) {
+    const ResidualHeadShape& head_shape = shape.heads[k];
+    Head& head = heads_[k];
+    const int64_t rows =
+        RowsOfBlock(page_.prompt, page_.length(), static_cast<int>(k), first, count).count;
+    head.in = k == 0 ? page_.hidden.Rows(page_.prompt - 1 + first, rows)
+                     : heads_[k - 1].g.View().Rows(0, rows);
     head.normed.Resize(rows, width);
     head.g.Resize(rows, width);
     NormRows<T>(head.in, p_.values(head_shape.norm).data(), static_cast<T>(shape.norm_eps),
@@ -31,12 +37,12 @@ void HeadsGraph<T>::Forward(const GraphPage<T>& page, int steps) {
 }
 
 template <class T>
-void HeadsGraph<T>::Backward(std::span<const Matrix<T>> dvectors) {
+void HeadsGraph<T>::Backward(std::span<const ConstView<T>> dvectors) {
   const DraftShape& shape = p_.shape();
   Matrix<T> from_later;
   for (size_t k = heads_.size(); k-- > 0;) {
     Head& head = heads_[k];
-    Matrix<T> dg = dvectors[k];
+    Matrix<T> dg = Converted<T>(dvectors[k]);
     for (int64_t r = 0; r < from_later.rows(); ++r) {
       for (int64_t i = 0; i < dg.cols(); ++i) dg.Row(r)[i] += from_later.Row(r)[i];
     }

@@ -14,11 +14,13 @@ class HeadsGraph final : public DraftGraph<T> {
   explicit HeadsGraph(Parameters<T>& parameters) : p_(parameters) {}
 
   // No more steps than there are heads.
-  void Forward(const GraphPage<T>& page, int steps) override;
+  void Begin(const GraphPage<T>& page, int steps, int64_t most_rows) override;
+  void Forward(int64_t first, int64_t count) override;
   ConstView<T> Vectors(int step) const override {
     return heads_[static_cast<size_t>(step)].g.View();
   }
-  void Backward(std::span<const Matrix<T>> dvectors) override;
+  void Backward(std::span<const ConstView<T>> dvectors) override;
+  void Finish() override {}
 
  private:
   struct Head {
@@ -28,6 +30,7 @@ class HeadsGraph final : public DraftGraph<T> {
   };
 
   Parameters<T>& p_;
+  GraphPage<T> page_;
   std::vector<Head> heads_;
 };
 

@@ -217,6 +217,10 @@ class FileRecords {
  public:
   explicit FileRecords(const std::string& path) : file_(path), rest_(AsText(file_.data())) {}
 
+  // Where the record lies that Next gave last.
+  size_t offset() const { return AsText(file_.data()).size() - rest_.size() - bytes_; }
+  void SkipTo(size_t offset) { rest_.remove_prefix(std::min(offset, rest_.size())); }
+
   // Nothing: the end, or what cannot be read.
   std::optional<std::string_view> Next() {
     Frame frame;
@@ -227,7 +231,8 @@ class FileRecords {
     }
     const std::string_view payload = rest_.substr(sizeof(frame), frame.bytes);
     if (Hash64(payload, kSeed) != frame.checksum) return std::nullopt;
-    rest_.remove_prefix(sizeof(frame) + frame.bytes);
+    bytes_ = sizeof(frame) + frame.bytes;
+    rest_.remove_prefix(bytes_);
     return payload;
   }
   bool at_end() const { return rest_.empty(); }
@@ -239,7 +244,42 @@ class FileRecords {
 
   MappedFile file_;
   std::string_view rest_;
+  size_t bytes_ = 0;
 };
+
+// The record at this place, checked as at first: the file may be another one by now.
+TrainingPage ReadAgain(const std::string& path, size_t offset, const RecordedWith& expected,
+                       const std::string& document, const std::string& place) {
+  FileRecords records(path);
+  records.SkipTo(offset);
+  RecordedWith with;
+  TrainingPage page;
+  if (const auto payload = records.Next()) page = ParseRecord(*payload, path, with);
+  if (with != expected || page.document != document || page.place != place) {
+    throw Error(ErrorKind::kInput, {.file = path, .field = {}},
+                "was changed while its records were in use");
+  }
+  return page;
+}
+
+// What is held of a page; the rest is read when it is used.
+TrainingPage Light(TrainingPage whole, const std::string& path, size_t offset,
+                   const RecordedWith& with) {
+  TrainingPage page;
+  page.document = std::move(whole.document);
+  page.place = std::move(whole.place);
+  page.ids = std::move(whole.ids);
+  page.prompt = whole.prompt;
+  page.read = [path, offset, with, document = page.document, place = page.place] {
+    return ReadAgain(path, offset, with, document, place);
+  };
+  return page;
+}
+
+int64_t BytesHeld(const TrainingPage& page) {
+  constexpr size_t kOfObjects = 1024;
+  return static_cast<int64_t>(page.ids.size() * sizeof(page.ids[0]) + kOfObjects);
+}
 
 std::vector<std::string> RecordFiles(const Folder& folder) {
   std::vector<std::string> names;
@@ -263,14 +303,14 @@ RecordedPages ReadRecords(const std::string& path, int64_t most_bytes) {
   for (const std::string& name : RecordFiles(folder)) {
     FileRecords records(folder.PathOf(name));
     while (const auto payload = records.Next()) {
-      bytes += static_cast<int64_t>(payload->size());
+      RecordedWith with;
+      TrainingPage page = ParseRecord(*payload, folder.PathOf(name), with);
+      bytes += BytesHeld(page);
       if (bytes > most_bytes) {
         throw Error(ErrorKind::kEnvironment, {.file = path, .field = {}},
                     "the records need more than " + std::to_string(most_bytes >> 20) +
                         " MiB of memory; record fewer pages");
       }
-      RecordedWith with;
-      TrainingPage page = ParseRecord(*payload, folder.PathOf(name), with);
       if (pages.empty()) recorded.with = with;
       if (with != recorded.with) {
         throw Error(ErrorKind::kInput, {.file = folder.PathOf(name), .field = {}},
@@ -278,7 +318,8 @@ RecordedPages ReadRecords(const std::string& path, int64_t most_bytes) {
                     "on one of them");
       }
       std::pair key(page.document, page.place);
-      pages.insert_or_assign(std::move(key), std::move(page));
+      pages.insert_or_assign(std::move(key),
+                             Light(std::move(page), folder.PathOf(name), records.offset(), with));
     }
     recorded.damaged += records.at_end() ? 0 : 1;
   }

@@ -49,13 +49,15 @@ class PageRecorder {
 
 struct RecordedPages {
   RecordedWith with;
-  std::vector<TrainingPage> pages;  // by document and place; of several of one place the last
-  int64_t damaged = 0;              // files whose end could not be read
+  // By document and place; of several of one place the last. Of each, what TrainingPage::read says:
+  // vectors and logits stay in the files until a page is used.
+  std::vector<TrainingPage> pages;
+  int64_t damaged = 0;  // files whose end could not be read
 };
 
-// All records of a folder, in an order that does not depend on who wrote what when. Throws
-// Error(kInput) naming the file if there are none, or if they were read with different models;
-// Error(kEnvironment) if they need more than `most_bytes` of memory.
+// All records of a folder, each read and checked once, in an order that does not depend on who
+// wrote what when. Throws Error(kInput) naming the file if there are none, or if they were read
+// with different models; Error(kEnvironment) if what is held of them needs more than `most_bytes`.
 RecordedPages ReadRecords(const std::string& folder, int64_t most_bytes);
 
 // One record's bytes, checked: every length against the bytes that are there. Throws Error(kInput)

@@ -11,7 +11,7 @@ namespace platen {
 namespace {
 
 constexpr int64_t kTileRows = 256;
-constexpr int64_t kTileColumns = 512;
+constexpr int64_t kTileColumns = 1024;
 
 void OneThread() {
   static const bool once = [] {
@@ -35,10 +35,6 @@ void Gemm(CBLAS_TRANSPOSE a_op, CBLAS_TRANSPOSE b_op, int m, int n, int k, doubl
 }
 
 // Calls tile(rows, columns) for every tile of a result.
-struct Range {
-  int64_t first = 0;
-  int64_t count = 0;
-};
 template <class Tile>
 void ForTiles(int64_t rows, int64_t columns, const Tile& tile) {
   const int64_t down = CeilDiv(rows, kTileRows), across = CeilDiv(columns, kTileColumns);

@@ -22,6 +22,12 @@ void MultiplyHere(T scale, ConstView<T> a, Operand op_a, ConstView<T> b, Operand
 
 enum class Into { kStore, kAdd };
 
+// Of rows or columns.
+struct Range {
+  int64_t first = 0;
+  int64_t count = 0;
+};
+
 // y [R, n] = x [R, k] w [n, k]^T
 template <class T>
 void ApplyWeights(ConstView<T> x, ConstView<T> w, View<T> y, Into into = Into::kStore);

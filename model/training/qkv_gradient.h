@@ -9,43 +9,62 @@
 
 namespace platen {
 
-// Rotated queries and keys, values; of all heads side by side. Queries may lack the first rows.
+// Rotated queries and keys, values; of all heads side by side.
 template <class T>
 struct QkvRows {
-  Matrix<T> q;  // [R - first query, H * key width]
+  Matrix<T> q;  // [rows with queries, H * key width]
   Matrix<T> k;  // [R, Hkv * key width]
   Matrix<T> v;  // [R, Hkv * value width]
 };
 
 using RowPositions = std::array<std::span<const int32_t>, 3>;  // T, H, W of every row
 
-// Keeps what Backward needs of the last Forward.
+// Cosines and sines of some rows.
 template <class T>
-class QkvGradient {
+class RotaryRows {
  public:
-  // x [R, D]; queries are made of rows from first_query on.
-  void Forward(const DraftAttention& attention, const Parameters<T>& p, ConstView<T> x,
-               const RowPositions& positions, int64_t first_query, QkvRows<T>& out);
-  // `d` holds the gradients of what Forward gave. Stores dx.
-  void Backward(const DraftAttention& attention, Parameters<T>& p, ConstView<T> x,
-                const QkvRows<T>& d, View<T> dx);
+  void Fill(const DraftAttention& attention, const RowPositions& positions);
+  // Direction -1 is the transposed rotation, which takes gradients back.
+  void Rotate(const DraftAttention& attention, int64_t row, int direction, T* x) const;
 
  private:
-  void FillTables(const DraftAttention& attention, const RowPositions& positions);
-  void Rotate(const DraftAttention& attention, int64_t row, int direction, T* x) const;
-  void MakeLatentKeys(const DraftAttention& attention, const Parameters<T>& p, ConstView<T> x,
-                      QkvRows<T>& out);
-  void MakeQueries(const DraftAttention& attention, const Parameters<T>& p, ConstView<T> x,
-                   Matrix<T>& q);
-  void LatentKeysBackward(const DraftAttention& attention, Parameters<T>& p, ConstView<T> x,
-                          const QkvRows<T>& d, View<T> dx);
-  void QueriesBackward(const DraftAttention& attention, Parameters<T>& p, ConstView<T> x,
-                       Matrix<T> dq, View<T> dx);
+  Matrix<T> cos_, sin_;  // [R, rotary width / 2]
+};
 
-  int64_t first_query_ = 0;
-  Matrix<T> cos_, sin_;        // [R, rotary width / 2]
-  Matrix<T> kv_in_, kv_;       // [R, Rk + rotary width], its normed latents [R, Rk]
-  Matrix<T> q_in_, q_latent_;  // [queries, Rq], the same normed
+// Both keep what Backward needs of the last Forward; Backward adds to dx and to the gradients of
+// the weights. x [R, D].
+template <class T>
+class QueriesGradient {
+ public:
+  void Forward(const DraftAttention& attention, const Parameters<T>& p, ConstView<T> x,
+               const RowPositions& positions, Matrix<T>& q);
+  void Backward(const DraftAttention& attention, Parameters<T>& p, ConstView<T> x, Matrix<T> dq,
+                View<T> dx);
+
+ private:
+  RotaryRows<T> rotary_;
+  Matrix<T> in_, latent_;  // [R, Rq], the same normed
+};
+
+template <class T>
+class KeysGradient {
+ public:
+  void Forward(const DraftAttention& attention, const Parameters<T>& p, ConstView<T> x,
+               const RowPositions& positions, View<T> k, View<T> v);
+  // In place of a Forward that was made for the same rows: what Backward needs, no keys and values.
+  void Recall(const DraftAttention& attention, const Parameters<T>& p, ConstView<T> x,
+              const RowPositions& positions);
+  void Backward(const DraftAttention& attention, Parameters<T>& p, ConstView<T> x, ConstView<T> dk,
+                ConstView<T> dv, View<T> dx);
+
+ private:
+  void MakeLatent(const DraftAttention& attention, const Parameters<T>& p, ConstView<T> x);
+  void ExpandLatent(const DraftAttention& attention, const Parameters<T>& p, View<T> k, View<T> v);
+  void BackwardLatent(const DraftAttention& attention, Parameters<T>& p, ConstView<T> x,
+                      ConstView<T> dk, ConstView<T> dv, View<T> dx);
+
+  RotaryRows<T> rotary_;
+  Matrix<T> in_, latent_;  // [R, Rk + rotary width], its normed latents [R, Rk]
 };
 
 }  // namespace platen

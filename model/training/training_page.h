@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,27 @@ struct TrainingPage {
 
   std::vector<uint8_t> label_mask;  // [L], 0: the token is no label; empty: all are
 
+  // The whole page again, where only document, place, ids, prompt and mask are held here; empty:
+  // everything is. Throws Error if it can no longer be read.
+  std::function<TrainingPage()> read;
+
   int64_t length() const { return static_cast<int64_t>(ids.size()); }
+};
+
+// A page with all its arrays, for as long as this lives: as it is, or read anew.
+class WholePage {
+ public:
+  explicit WholePage(const TrainingPage& page)
+      : read_(page.read ? page.read() : TrainingPage()), page_(page.read ? read_ : page) {}
+  WholePage(const WholePage&) = delete;
+  WholePage& operator=(const WholePage&) = delete;
+
+  const TrainingPage& operator*() const { return page_; }
+  const TrainingPage* operator->() const { return &page_; }
+
+ private:
+  const TrainingPage read_;
+  const TrainingPage& page_;
 };
 
 }  // namespace platen

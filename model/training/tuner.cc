@@ -22,6 +22,7 @@ Objective ObjectiveOf(const TuneOptions& options) {
   Objective objective;
   objective.step_weights = DecayingStepWeights(options.steps_of_chain);
   objective.labels = options.labels;
+  objective.vocabulary = options.vocabulary;
   return objective;
 }
 
@@ -96,20 +97,6 @@ void SetValues(std::span<const float> all, Parameters<float>& parameters) {
 
 }  // namespace
 
-std::map<std::string, Part> SplitDocuments(const std::vector<TrainingPage>& pages, uint64_t seed) {
-  std::map<std::string, Part> parts;
-  for (const TrainingPage& page : pages) parts[page.document] = Part::kTrain;
-  std::vector<std::pair<uint64_t, std::string>> order;
-  for (const auto& [name, part] : parts) order.emplace_back(Hash64(name, seed), name);
-  std::sort(order.begin(), order.end());
-  const size_t choose = std::max<size_t>(1, order.size() / 10);
-  const size_t judge = std::max<size_t>(1, order.size() / 5);
-  for (size_t i = 0; i < order.size() && i < choose + judge; ++i) {
-    parts[order[i].second] = i < choose ? Part::kChoose : Part::kJudge;
-  }
-  return parts;
-}
-
 Tuner::Tuner(Parameters<float>& parameters, EngineDraft& exact, EngineDraft& deployed,
              const std::vector<TrainingPage>& pages, const TuneOptions& options,
              const Folder& folder, std::map<std::string, std::string> metadata)
@@ -120,8 +107,8 @@ Tuner::Tuner(Parameters<float>& parameters, EngineDraft& exact, EngineDraft& dep
       folder_(folder),
       metadata_(std::move(metadata)),
       objective_(ObjectiveOf(options)),
-      head_(exact.stored_head(), parameters.shape().logit_softcap, {},
-            [this](ConstView<float> x, View<float> logits) { exact_.Logits(x, logits); }),
+      head_(exact.stored_head(), parameters.shape().logit_softcap, options.vocabulary,
+            ExactLogits()),
       gradient_(
           parameters, head_, ChainOn::kNormed,
           [this](std::span<const TokenId> ids) { return exact_.Embed(ids); },
@@ -149,6 +136,12 @@ Tuner::Tuner(Parameters<float>& parameters, EngineDraft& exact, EngineDraft& dep
   SaveBest();
 }
 
+// Those of the engine; of a part of the vocabulary the products are the trainer's own.
+FrozenHead<float>::Exact Tuner::ExactLogits() {
+  if (!options_.vocabulary.empty()) return {};
+  return [this](ConstView<float> x, View<float> logits) { exact_.Logits(x, logits); };
+}
+
 // Of everything that decides what the steps give.
 std::string Tuner::Fingerprint() const {
   Hasher hasher;
@@ -168,6 +161,7 @@ std::string Tuner::Fingerprint() const {
                   page->ids.size() * sizeof(page->ids[0])});
     }
   }
+  for (const TokenId id : options_.vocabulary) hasher.Add(std::to_string(id));
   const std::vector<float> values = ValuesOf(parameters_);
   hasher.Add({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)});
   return hasher.Hex();
@@ -231,7 +225,8 @@ double Tuner::Evaluate() {
   deployed_.Load(parameters_);
   Rounds rounds;
   for (const TrainingPage* page : choose_) {
-    rounds.Add(Replay(HitsOf(*page, objective_.steps(), deployed_), objective_.steps()));
+    const PageHits hits = HitsOf(*page, objective_.steps(), deployed_, options_.vocabulary);
+    rounds.Add(Replay(hits, objective_.steps()));
   }
   return rounds.tokens_per_round();
 }
@@ -288,24 +283,6 @@ void Tuner::TakeBest() {
   std::vector<float> values;
   ReadTensors(file, parameters_.shape(), "", values);
   SetValues(values, parameters_);
-}
-
-void Randomise(uint64_t seed, Parameters<float>& parameters) {
-  const DraftShape& shape = parameters.shape();
-  for (size_t t = 0; t < shape.tensors.size(); ++t) {
-    const DraftTensor& tensor = shape.tensors[t];
-    const bool adds_nothing =
-        std::any_of(shape.heads.begin(), shape.heads.end(),
-                    [&](const ResidualHeadShape& head) { return head.mlp.down.tensor == t; });
-    NoiseAt noise(seed, static_cast<int64_t>(t), Noise::kPlain);
-    const float width = std::sqrt(3.0F / static_cast<float>(tensor.columns()));
-    uint32_t index = 0;
-    for (float& value : parameters.values(t)) {
-      value = !tensor.is_matrix() ? (tensor.name.ends_with("norm.weight") ? 1.0F : 0.0F)
-              : adds_nothing      ? 0.0F
-                                  : width * static_cast<float>(2 * noise.Uniform(index++) - 1);
-    }
-  }
 }
 
 }  // namespace platen

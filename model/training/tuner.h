@@ -9,21 +9,18 @@
 
 #include "model/support/folder.h"
 #include "model/training/adamw.h"
+#include "model/training/document_split.h"
 #include "model/training/draft_evaluation.h"
 
 namespace platen {
-
-// Which of the documents are trained on, by name: of ten seven are, one chooses among the steps of
-// training, two judge; of fewer one at least does each.
-enum class Part { kTrain, kChoose, kJudge };
-std::map<std::string, Part> SplitDocuments(const std::vector<TrainingPage>& pages, uint64_t seed);
 
 struct TuneOptions {
   Recipe recipe;
   int steps_of_chain = 3;  // drafts that are trained for, K
   Labels labels = Labels::kHard;
-  int64_t rows_per_step = 2000;  // of the first draft, at least, in a step's pages
-  int evaluate_every = 25;       // steps
+  std::vector<TokenId> vocabulary;  // tokens that drafts choose among, ascending; empty: all
+  int64_t rows_per_step = 2000;     // of the first draft, at least, in a step's pages
+  int evaluate_every = 25;          // steps
   uint64_t seed = 1;
 };
 
@@ -68,6 +65,7 @@ class Tuner {
   static constexpr const char* kBestFile = "best.safetensors";
 
  private:
+  FrozenHead<float>::Exact ExactLogits();
   std::string Fingerprint() const;
   bool Resume();
   double Evaluate();
@@ -93,9 +91,5 @@ class Tuner {
   double start_value_ = 0, best_value_ = 0;
   int64_t best_step_ = 0;
 };
-
-// Weights for a draft layer or heads that are trained from nothing: norms 1, matrices random; what
-// heads add to their input begins at 0.
-void Randomise(uint64_t seed, Parameters<float>& parameters);
 
 }  // namespace platen

@@ -10,6 +10,7 @@
 #include "model/families/registry.h"
 #include "model/training/adamw.h"
 #include "model/training/batch_gradient.h"
+#include "model/training/random_start.h"
 #include "model/training/tuner.h"
 #include "tests/support/golden.h"
 #include "tests/support/packed_golden.h"

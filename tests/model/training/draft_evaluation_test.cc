@@ -52,11 +52,6 @@ TEST(GainTest, IsThatOfTokensARound) {
   EXPECT_EQ(gain.documents, 8);
   EXPECT_DOUBLE_EQ(gain.mean, 1);  // every draft right: two tokens a round instead of one
   EXPECT_DOUBLE_EQ(gain.low, 1);
-  EXPECT_EQ(Judge(gain), Verdict::kBetter);
-  EXPECT_EQ(Judge(BootstrapGain(before, before, 1, 3)), Verdict::kNoGain);
-  EXPECT_EQ(Judge(BootstrapGain(after, before, 1, 3)), Verdict::kNoGain);
-  const auto few = Documents(4, 21, 0), few_after = Documents(4, 21, 1);
-  EXPECT_EQ(Judge(BootstrapGain(few, few_after, 1, 3)), Verdict::kTooFewToTell);
 }
 
 // One document gains and the others do not: not beyond chance, whatever the mean.
@@ -66,7 +61,7 @@ TEST(GainTest, OneDocumentAloneDoesNotDecide) {
   after[0].hits[0].assign(20, 1);
   const Gain gain = BootstrapGain(before, after, 1, 3);
   EXPECT_GT(gain.mean, 0);
-  EXPECT_EQ(Judge(gain), Verdict::kNoGain);
+  EXPECT_LE(gain.low, 0);
   EXPECT_EQ(BootstrapGain(before, after, 1, 3).low, gain.low);  // the same seed, the same resamples
 }
 

@@ -117,7 +117,8 @@ void ExpectInner(const char* folder) {
     given.embeddings = embeddings;
     given.hidden = hidden;
     for (size_t axis = 0; axis < 3; ++axis) given.positions[axis] = page.positions[axis];
-    graph.Forward(given, 3);
+    graph.Begin(given, 3, kRowsOfBlock);
+    graph.Forward(0, RowsOfStep(page.prompt, page.length(), 0));
     std::vector<Matrix<T>> gradients;
     for (int d = 0; d < 3; ++d) {
       const ConstView<T> vectors = graph.Vectors(d);
@@ -126,7 +127,8 @@ void ExpectInner(const char* folder) {
       LossOfRows<T>(head, vectors, page, objective, LabelsOf(page, objective, d),
                     objective.step_weights[static_cast<size_t>(d)] / count, gradients.back());
     }
-    graph.Backward(gradients);
+    const std::vector<ConstView<T>> views(gradients.begin(), gradients.end());
+    graph.Backward(views);
     const QkvRows<T>& step0 = graph.attention_gradients().steps[0];
     for (const bool keys : {true, false}) {
       const std::string name = "K3_n.page" + std::to_string(i) + (keys ? ".d_k0" : ".d_v0");

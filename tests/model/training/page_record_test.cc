@@ -64,8 +64,30 @@ TEST_F(PageRecordTest, WhatIsWrittenIsRead) {
   EXPECT_EQ(read.with, kWith);
   EXPECT_EQ(read.damaged, 0);
   ASSERT_EQ(read.pages.size(), 2U);
-  ExpectSame(read.pages[0], MakePage("a", "2/1", 6));  // by name, whoever wrote it when
-  ExpectSame(read.pages[1], MakePage("b", "1/0", 5));
+  ExpectSame(*WholePage(read.pages[0]), MakePage("a", "2/1", 6));  // by name, whoever wrote it when
+  ExpectSame(*WholePage(read.pages[1]), MakePage("b", "1/0", 5));
+  EXPECT_TRUE(read.pages[0].hidden.values().empty()) << "only read where it is used";
+}
+
+// Another file by now, or none: an error, no other page.
+TEST_F(PageRecordTest, RecordsThatChangeWhileTheyAreInUseAreNoticed) {
+  Add(MakePage("a", "1/0", 5));
+  const RecordedPages read = Read();
+  const std::string bytes = ReadFile(OnlyFile());
+  std::string changed = bytes;
+  changed[changed.size() - 3] ^= 0x20;
+  const std::string name = "records/" + fs::path(OnlyFile()).filename().string();
+  for (const std::string& other : {changed, bytes.substr(0, 40), std::string()}) {
+    folder_.Write(name, other);
+    EXPECT_THROW(WholePage(read.pages[0]), Error) << other.size();
+  }
+  fs::remove(folder_ / name);
+  Add(MakePage("b", "1/0", 5));
+  EXPECT_THROW(WholePage(read.pages[0]), Error) << "a record of another page";
+  fs::remove(OnlyFile());
+  EXPECT_THROW(WholePage(read.pages[0]), Error);
+  folder_.Write(name, bytes);
+  ExpectSame(*WholePage(read.pages[0]), MakePage("a", "1/0", 5));
 }
 
 TEST_F(PageRecordTest, OfSeveralRecordsOfAPlaceTheLastCounts) {
@@ -131,7 +153,7 @@ TEST_F(PageRecordTest, TheFolderGrowsToItsLimitAndNoFurther) {
   PageRecorder later(dir(), kWith, 2 * one);
   EXPECT_FALSE(later.Add(MakePage("a", "1/2", 5)));
   EXPECT_EQ(Read().pages.size(), 2U);
-  EXPECT_THROW(ReadRecords(dir(), one), Error);  // of memory
+  EXPECT_THROW(ReadRecords(dir(), 1500), Error);  // of memory, which two pages' ids need
 }
 
 TEST_F(PageRecordTest, LinksAreNotFollowed) {

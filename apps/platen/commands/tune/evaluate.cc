@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "apps/platen/cli/exit_codes.h"
 #include "apps/platen/cli/log.h"
+#include "apps/platen/commands/tune/evaluation_report.h"
 #include "apps/platen/commands/tune/tune_programs.h"
 #include "apps/platen/commands/tune/tune_session.h"
 #include "model/support/display_text.h"
@@ -13,19 +16,13 @@
 #include "model/support/grouped.h"
 #include "model/support/hash.h"
 #include "model/support/mapped_file.h"
+#include "model/training/draft_gate.h"
 #include "model/training/tuner.h"
 
 namespace platen {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::vector<PageHits> HitsOfAll(const std::vector<const TrainingPage*>& pages, int steps,
-                                LoadedDraft& loaded) {
-  std::vector<PageHits> hits;
-  for (const TrainingPage* page : pages) hits.push_back(HitsOf(*page, steps, loaded.draft));
-  return hits;
-}
 
 // The documents of which nothing is known to training.
 std::vector<const TrainingPage*> PagesFrom(const Settings& settings, const TuneSession& session) {
@@ -36,92 +33,75 @@ std::vector<const TrainingPage*> PagesFrom(const Settings& settings, const TuneS
   return pages;
 }
 
-struct Side {
-  std::string name;
-  int steps = 0;
-  std::vector<PageHits> hits;
-  Acceptance acceptance;
-};
-
-// A model that drafts nothing: no guess of `steps` is right.
-Side WithoutDrafts(int steps, const std::vector<const TrainingPage*>& pages) {
-  Side side = {"before", steps, {}, {}};
-  for (const TrainingPage* page : pages) {
-    PageHits& hits = side.hits.emplace_back();
-    hits.document = page->document;
-    hits.answer = page->length() - page->prompt;
-    for (int d = 0; d < steps; ++d) {
-      hits.hits.emplace_back(static_cast<size_t>(RowsOfStep(page->prompt, page->length(), d)));
-    }
+// Weights that a round reads: of the target with its head, and of each draft.
+RoundCost CostOf(const TuneSession& session, const DraftShape* shape) {
+  double target = 0, head = 0, layer = 0;
+  const ModuleTable modules = session.snapshot.Modules();
+  for (const Module& module : modules.modules()) {
+    if (!module.is_linear()) continue;
+    const double weights = static_cast<double>(module.num_weights()) * module.share_of_rows;
+    if (module.rows_of == RowsOf::kToken) target += weights;
+    if (module.rows_of == RowsOf::kLogits) head += weights;
   }
+  if (shape == nullptr) return {target + head, 0};
+  for (const DraftTensor& tensor : shape->tensors) {
+    if (tensor.is_matrix()) layer += static_cast<double>(tensor.size());
+  }
+  const auto heads = static_cast<double>(std::max<size_t>(1, shape->heads.size()));
+  return {target + head, layer / heads + head};
+}
+
+// No guess of so many steps is right.
+PageHits NoneRight(const TrainingPage& page, int steps) {
+  PageHits hits = {page.document, page.length() - page.prompt, {}};
+  for (int d = 0; d < steps; ++d) {
+    hits.hits.emplace_back(static_cast<size_t>(RowsOfStep(page.prompt, page.length(), d)));
+  }
+  return hits;
+}
+
+using HitsOfPage = std::function<PageHits(const TrainingPage& page)>;
+Side Look(const std::string& name, int steps, const RoundCost& cost, const HitsOfPage& hits_of,
+          const std::vector<const TrainingPage*>& pages, const std::vector<TrainingPage>& general) {
+  Side side = {name, steps, {}, {}, {}, cost};
+  for (const TrainingPage* page : pages) side.hits.push_back(hits_of(*page));
+  for (const TrainingPage& page : general) side.general.push_back(hits_of(page));
   side.acceptance = AcceptanceOf(side.hits, steps);
   return side;
 }
 
-Side Look(const std::string& name, const std::string& path, const TuneSession& session,
-          const std::vector<const TrainingPage*>& pages) {
+// A model that drafts nothing.
+Side WithoutDrafts(int steps, const TuneSession& session,
+                   const std::vector<const TrainingPage*>& pages,
+                   const std::vector<TrainingPage>& general) {
+  return Look(
+      "before", steps, CostOf(session, nullptr),
+      [&](const TrainingPage& page) { return NoneRight(page, steps); }, pages, general);
+}
+
+Side LookAtFile(const Settings& settings, const std::string& name, const std::string& path,
+                const TuneSession& session, const std::vector<const TrainingPage*>& pages,
+                const std::vector<TrainingPage>& general) {
   LoadedDraft loaded(session, path);
-  Side side;
-  side.name = name;
-  side.steps = MostSteps(loaded.shape);
-  side.hits = HitsOfAll(pages, side.steps, loaded);
-  side.acceptance = AcceptanceOf(side.hits, side.steps);
-  return side;
+  const int steps = MostSteps(loaded.shape);
+  const std::vector<TokenId> vocabulary = session.VocabularyFrom(settings);
+  return Look(
+      name, steps, CostOf(session, &loaded.shape),
+      [&](const TrainingPage& page) { return HitsOf(page, steps, loaded.draft, vocabulary); },
+      pages, general);
 }
 
-Json JsonOf(const Side& side) {
-  Json json = {{"name", side.name}, {"conditional", Json::array()}, {"rounds", Json::array()}};
-  for (size_t d = 0; d < side.acceptance.tried.size(); ++d) {
-    json["conditional"].push_back(side.acceptance.conditional(d));
-    const Rounds& rounds = side.acceptance.rounds[d];
-    json["rounds"].push_back({{"drafts", d + 1},
-                              {"rounds", rounds.rounds},
-                              {"tokens", rounds.tokens},
-                              {"tokens_per_round", rounds.tokens_per_round()},
-                              {"made", rounds.made},
-                              {"right", rounds.right}});
-  }
-  return json;
+std::string HashOfFile(const std::string& path) {
+  const MappedFile file(path);
+  return HashHex({reinterpret_cast<const char*>(file.data().data()), file.data().size()});
 }
 
-std::string Cell(const Side& side, size_t d, bool rounds) {
-  if (d >= side.acceptance.tried.size()) return "-";
-  return rounds ? fmt::format("{:.3f}", side.acceptance.rounds[d].tokens_per_round())
-                : fmt::format("{:.3f}", side.acceptance.conditional(d));
-}
-
-void PrintTable(const Side& before, const Side& after) {
-  fmt::print("{:>6}  {:>9} {:>9}  {:>9} {:>9}\n", "draft", "right if those before it were", "",
-             "tokens a round with so many", "");
-  fmt::print("{:>6}  {:>14} {:>14}  {:>13} {:>13}\n", "", "before", "after", "before", "after");
-  const size_t rows = std::max(before.acceptance.tried.size(), after.acceptance.tried.size());
-  for (size_t d = 0; d < rows; ++d) {
-    fmt::print("{:>6}  {:>14} {:>14}  {:>13} {:>13}\n", d + 1, Cell(before, d, false),
-               Cell(after, d, false), Cell(before, d, true), Cell(after, d, true));
-  }
-}
-
-const char* NameOf(Verdict verdict) {
-  return verdict == Verdict::kBetter   ? "better"
-         : verdict == Verdict::kNoGain ? "no gain"
-                                       : "too few documents";
-}
-
-std::string Sentence(Verdict verdict, const Gain& gain, int drafts) {
-  const std::string numbers = fmt::format(
-      "{:+.3f} tokens a round with {}; 95 % of resamples of {} between {:+.3f} and "
-      "{:+.3f}",
-      gain.mean, Counted(drafts, "draft"), Counted(gain.documents, "document"), gain.low,
-      gain.high);
-  switch (verdict) {
-    case Verdict::kBetter:
-      return "better: " + numbers;
-    case Verdict::kNoGain:
-      return "no gain that is beyond chance: " + numbers;
-    case Verdict::kTooFewToTell:
-      return fmt::format("too few documents to tell, {} are needed: {}", kFewestDocuments, numbers);
-  }
-  return numbers;
+// Records of pages of other kinds: of the folder that is named, or general/ in the work folder.
+std::string GeneralFolder(const Settings& settings, const TuneSession& session) {
+  const std::string& named = settings.Text("general");
+  if (!named.empty()) return WorkFolder(named, Folder::Missing::kFail).records();
+  if (!session.work.folder().Look("general")) return "";
+  return WorkFolder(session.work.folder().PathOf("general"), Folder::Missing::kFail).records();
 }
 
 }  // namespace
@@ -138,37 +118,40 @@ int RunEvaluate(const Settings& settings) {
     throw Error(ErrorKind::kInput, {.file = session.work.records(), .field = {}},
                 "has no documents that were kept for judging; record more");
   }
-  const Side after = Look("after", head, session, pages);
+  const std::string general_folder = GeneralFolder(settings, session);
+  RecordedPages general;
+  if (!general_folder.empty()) general = session.Records(general_folder);
+  const Side after = LookAtFile(settings, "after", head, session, pages, general.pages);
   const std::string& against = settings.Text("against");
   const bool drafts_nothing = against.empty() && !session.snapshot.architecture->Draft();
-  const Side before =
-      drafts_nothing ? WithoutDrafts(after.steps, pages) : Look("before", against, session, pages);
+  const Side before = drafts_nothing
+                          ? WithoutDrafts(after.steps, session, pages, general.pages)
+                          : LookAtFile(settings, "before", against, session, pages, general.pages);
   const int drafts =
       std::min(static_cast<int>(settings.Integer("drafts")), std::min(before.steps, after.steps));
-  const Gain gain = BootstrapGain(before.hits, after.hits, drafts,
-                                  static_cast<uint64_t>(settings.Integer("seed")));
-  const Verdict verdict = Judge(gain);
-  const MappedFile file(head);
-  const Json json = {{"head", head},
-                     {"head_hash", HashHex({reinterpret_cast<const char*>(file.data().data()),
-                                            file.data().size()})},
-                     {"part", settings.Text("part")},
-                     {"regions", pages.size()},
-                     {"documents", gain.documents},
-                     {"precision", session.recorded.with.precision},
-                     {"drafts", drafts},
-                     {"gain", {{"mean", gain.mean}, {"low", gain.low}, {"high", gain.high}}},
-                     {"verdict", NameOf(verdict)},
-                     {"before", JsonOf(before)},
-                     {"after", JsonOf(after)}};
+  const GateOutcome outcome =
+      JudgeDrafts({before.hits, after.hits}, {before.general, after.general}, drafts, before.cost,
+                  after.cost, static_cast<uint64_t>(settings.Integer("seed")));
+  const EvaluationReport report = {before, after, outcome, drafts};
+  const Json json = JsonOf(report, {{"head", head},
+                                    {"head_hash", HashOfFile(head)},
+                                    {"against", against},
+                                    {"part", settings.Text("part")},
+                                    {"regions", pages.size()},
+                                    {"precision", session.recorded.with.precision}});
   WriteJson(session.work.folder(), WorkFolder::kEvaluation, json);
   if (settings.Flag("json")) {
     fmt::print("{}\n", json.dump(1));
   } else {
-    PrintTable(before, after);
-    fmt::print("\n{}\n", Sentence(verdict, gain, drafts));
+    PrintReport(report);
+    if (!outcome.general) {
+      fmt::print(
+          "no general set: platen tune-mtp record {}/general with pages of other kinds shows "
+          "what these weights lose there\n",
+          DisplayName(session.work.folder().path()));
+    }
   }
-  return verdict == Verdict::kBetter ? kExitDone : kExitSomeFailed;
+  return outcome.verdict == Verdict::kBetter ? kExitDone : kExitSomeFailed;
 }
 
 }  // namespace platen

@@ -18,6 +18,7 @@
 #include "model/support/error.h"
 #include "model/support/grouped.h"
 #include "model/training/products.h"
+#include "model/training/random_start.h"
 #include "model/training/tuner.h"
 
 namespace platen {
@@ -170,7 +171,12 @@ bool TrainSteps(Tuner& tuner, const TuneOptions& options, const Folder& folder) 
 int RunTrain(const Settings& settings) {
   const TuneSession session(settings);
   const DraftShape shape = ShapeFrom(settings, session);
-  const TuneOptions options = OptionsFrom(settings, MostSteps(shape));
+  TuneOptions options = OptionsFrom(settings, MostSteps(shape));
+  options.vocabulary = session.VocabularyFrom(settings);
+  if (!options.vocabulary.empty() && options.labels == Labels::kSoft) {
+    throw Error(ErrorKind::kUsage, {.file = {}, .field = "--draft-vocabulary"},
+                "is for --labels hard: soft labels name tokens outside of it");
+  }
   Parameters<float> parameters = StartFrom(settings, session, shape);
   EngineDraft exact(session.snapshot, shape, session.kernels, Precision::kF32);
   EngineDraft deployed(session.snapshot, shape, session.kernels, session.precision());

@@ -1,9 +1,9 @@
-// The options of platen tune-mtp.
+#include "apps/platen/commands/tune/tune_options.h"
 
 #include "apps/platen/cli/command_line.h"
 #include "apps/platen/cli/model_options.h"
+#include "apps/platen/cli/packed_options.h"
 #include "apps/platen/commands/ocr/ocr_options.h"
-#include "apps/platen/commands/tune/tune_command.h"
 
 namespace platen {
 namespace {
@@ -36,13 +36,21 @@ OptionSpec DraftsOption(const char* value, const char* help) {
           .max = 8};
 }
 
+OptionSpec VocabularyOption(const char* help) {
+  OptionSpec option = OptionFrom(OcrOptions(), "draft-vocabulary", kGroup);
+  option.help = help;
+  return option;
+}
+
 OptionSpec ModelOfWork() {
   OptionSpec option = ModelOption(kGroup);
   option.help = "The model. Without it: the one that the pages were recorded with.";
   return option;
 }
 
-const OptionTable& TrainOptions() {
+}  // namespace
+
+const OptionTable& TuneTrainOptions() {
   static const OptionTable table = {
       DraftsOption("3", "Drafts of a chain that are trained for."),
       {.name = "heads",
@@ -112,6 +120,9 @@ const OptionTable& TrainOptions() {
        .group = kGroup,
        .help = "hard: the model's token; soft: its 32 most likely ones.",
        .choices = {"hard", "soft"}},
+      VocabularyOption(
+          "Train for drafts of these tokens alone, as platen draft-vocabulary makes them "
+          "of your texts; labels outside of it have no loss."),
       {.name = "decay",
        .type = Type::kNumber,
        .default_value = "0",
@@ -136,7 +147,7 @@ const OptionTable& TrainOptions() {
   return table;
 }
 
-const OptionTable& EvaluateOptions() {
+const OptionTable& TuneEvaluateOptions() {
   static const OptionTable table = {
       DraftsOption("3", "Drafts a round for which the weights must be better."),
       {.name = "head",
@@ -147,6 +158,12 @@ const OptionTable& EvaluateOptions() {
        .value_name = "FILE",
        .group = kGroup,
        .help = "What they are compared with. Without it: the model's own draft layer or heads."},
+      {.name = "general",
+       .value_name = "WORK2",
+       .group = kGroup,
+       .help = "A work folder with records of pages of other kinds, which must not lose more than "
+               "2 %. Without it: WORK/general, if there is one."},
+      VocabularyOption("Let both choose among these tokens alone, as --draft-vocabulary of a run."),
       {.name = "part",
        .type = Type::kChoice,
        .default_value = "judge",
@@ -164,24 +181,27 @@ const OptionTable& EvaluateOptions() {
   return table;
 }
 
-const OptionTable& InstallOptions() {
+const OptionTable& TuneInstallOptions() {
   static const OptionTable table = {
       {.name = "output",
        .value_name = "FILE",
        .group = kGroup,
-       .help = "Where to write the weights. Without it: WORK/draft-head.safetensors.",
+       .help = "Write the weights to this file, for --draft-head, instead of installing them for "
+               "every run with the model.",
        .short_name = 'o'},
       {.name = "forget",
        .type = Type::kFlag,
        .default_value = "false",
        .group = kGroup,
        .help = "Then remove the records, which hold the text of your pages, and the results."},
+      ModelOfWork(),
+      PackedDirOption(kGroup),
       HelpOption(kGroup),
   };
   return table;
 }
 
-const OptionTable& InspectOptions() {
+const OptionTable& TuneInspectOptions() {
   static const OptionTable table = {
       {.name = "output",
        .value_name = "FILE",
@@ -219,7 +239,7 @@ const OptionTable& InspectOptions() {
   return table;
 }
 
-const OptionTable& RecordOptions() {
+const OptionTable& TuneRecordOptions() {
   static const OptionTable table = [] {
     OptionTable made;
     for (const char* name : {"record-mib", "pages", "granularity", "task", "dpi", "layout-model",
@@ -232,78 +252,6 @@ const OptionTable& RecordOptions() {
     return made;
   }();
   return table;
-}
-
-}  // namespace
-
-const CommandSpec& TuneRecordCommand() {
-  static const CommandSpec spec = {
-      .synopsis = {"platen tune-mtp record WORK INPUT... [options]"},
-      .description =
-          "Reads the pages of INPUT as platen ocr does and keeps in WORK/records what the model "
-          "held of every token (about 1 KiB a token and 256 values of its width), and in "
-          "WORK/results what was read. The same command again goes on where it was stopped. "
-          "Regions that were cut off are left out. The records hold the text of your pages: they "
-          "stay where they are and can be removed (platen tune-mtp install --forget).\n",
-      .options = RecordOptions(),
-      .argument = {.kind = Argument::Kind::kFiles}};
-  return spec;
-}
-
-const CommandSpec& TuneTrainCommand() {
-  static const CommandSpec spec = {
-      .synopsis = {"platen tune-mtp train WORK [options]"},
-      .description =
-          "Trains on seven tenths of the recorded documents; one tenth chooses the best weights on "
-          "the way, two tenths are kept for platen tune-mtp evaluate. Stopped, the same command "
-          "goes on from the last checkpoint and ends with the same weights, bit for bit. Writes "
-          "WORK/train/best.safetensors and a line a step to WORK/train/log.jsonl.\n",
-      .options = TrainOptions(),
-      .argument = {.kind = Argument::Kind::kFolder}};
-  return spec;
-}
-
-const CommandSpec& TuneEvaluateCommand() {
-  static const CommandSpec spec = {
-      .synopsis = {"platen tune-mtp evaluate WORK [options]"},
-      .description =
-          "Shows how often drafts are right before and after training, on documents that were not "
-          "trained on, for one to eight drafts a round: each draft if those before it were right, "
-          "and tokens a round as decoding has them. The gain is judged by resampling documents. "
-          "Writes WORK/evaluation.json.\n",
-      .options = EvaluateOptions(),
-      .exit_codes = {{"0", "the trained weights are better"},
-                     {"1", "they are not, or there are too few documents to tell"}},
-      .argument = {.kind = Argument::Kind::kFolder}};
-  return spec;
-}
-
-const CommandSpec& TuneInspectCommand() {
-  static const CommandSpec spec = {
-      .synopsis = {"platen tune-mtp inspect WORK [options]"},
-      .description =
-          "Writes one web page with the recorded regions in which drafts miss most: the text token "
-          "by token, the drafts behind each, which were right, what was expected, and how sure "
-          "they were; acceptance by position before and after, and the curves of training. The "
-          "page is "
-          "one file without scripts that loads nothing. It holds text and pictures of your "
-          "pages.\n",
-      .options = InspectOptions(),
-      .argument = {.kind = Argument::Kind::kFolder}};
-  return spec;
-}
-
-const CommandSpec& TuneInstallCommand() {
-  static const CommandSpec spec = {
-      .synopsis = {"platen tune-mtp install WORK [-o FILE]"},
-      .description =
-          "Writes the trained weights as a file for --draft-head, if platen tune-mtp evaluate "
-          "found "
-          "them better than the model's own. The model's files are not touched.\n",
-      .options = InstallOptions(),
-      .exit_codes = {{"0", "written"}, {"1", "no gain: nothing is written"}},
-      .argument = {.kind = Argument::Kind::kFolder}};
-  return spec;
 }
 
 }  // namespace platen

@@ -8,6 +8,7 @@
 #include "apps/platen/cli/model_options.h"
 #include "apps/platen/cli/thread_limit.h"
 #include "model/checkpoint/packed_weights.h"
+#include "model/engine/drafters/draft_vocabulary.h"
 #include "model/engine/engine_options.h"
 #include "model/families/draft_weights.h"
 #include "model/kernels/gemm_schedule.h"
@@ -39,16 +40,32 @@ TuneSession::TuneSession(const Settings& settings)
     : work(settings.positional()[0], Folder::Missing::kFail),
       snapshot(LoadFor(settings, work)),
       kernels(BestKernels()),
-      recorded(ReadRecords(work.records(), UsableMemoryBytes() / 2)) {
-  if (recorded.with.base_model != WeightsHash(snapshot.checkpoint)) {
-    throw Error(ErrorKind::kInput, {.file = work.records(), .field = {}},
+      recorded(Records(work.records())) {}
+
+std::vector<TokenId> TuneSession::VocabularyFrom(const Settings& settings) const {
+  const std::string& path = settings.Text("draft-vocabulary");
+  if (path.empty()) return {};
+  const int vocab_size = snapshot.architecture->text().vocab_size;
+  std::vector<TokenId> ids = ReadDraftVocabulary(path, vocab_size);
+  const auto& stop = snapshot.architecture->tokens().stop;
+  ids.insert(ids.end(), stop.begin(), stop.end());
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
+RecordedPages TuneSession::Records(const std::string& folder) const {
+  RecordedPages pages = ReadRecords(folder, UsableMemoryBytes() / 2);
+  if (pages.with.base_model != WeightsHash(snapshot.checkpoint)) {
+    throw Error(ErrorKind::kInput, {.file = folder, .field = {}},
                 "was recorded with other weights than those of " + snapshot.dir);
   }
-  if (recorded.damaged > 0) {
-    Log(LogLevel::kWarning, work.records() + ": " + Counted(recorded.damaged, "file") +
+  if (pages.damaged > 0) {
+    Log(LogLevel::kWarning, folder + ": " + Counted(pages.damaged, "file") +
                                 " with a torn end, as a run that was killed leaves it; what is "
                                 "behind it is not used");
   }
+  return pages;
 }
 
 std::set<std::string> TuneSession::SeenBySplit(uint64_t seed) const {

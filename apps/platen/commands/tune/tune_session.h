@@ -27,6 +27,13 @@ struct TuneSession {
   // Remembers which documents training sees.
   void KeepSeen(uint64_t seed) const;
 
+  // Of --draft-vocabulary, with the stop tokens, ascending; empty: all tokens. Throws
+  // Error(kUsage).
+  std::vector<TokenId> VocabularyFrom(const Settings& settings) const;
+
+  // The records of a folder, which must be of the same model. Throws Error(kInput).
+  RecordedPages Records(const std::string& folder) const;
+
   Precision precision() const;  // with which the pages were read, and drafts will be made
   // The model's own draft layer or heads. Throws Error(kModel) if it has none.
   DraftShape OwnShape() const;

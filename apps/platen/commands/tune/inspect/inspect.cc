@@ -139,6 +139,10 @@ int RunInspect(const Settings& settings) {
   facts.sides = SidesOf(session, head, pages, static_cast<int>(settings.Integer("drafts")));
   facts.misses = FrequentMisses(pages, facts.sides.back(), kMisses);
   if (train) facts.curves = ReadTrainingLog(*train);
+  if (facts.curves.steps > 0 && !settings.Text("head").empty()) {
+    facts.notes.push_back("The curves are those of the training in " + DisplayName(train->path()) +
+                          ", of which the file may not be.");
+  }
   facts.shown =
       Show(session, pages, facts.sides.back(), static_cast<size_t>(settings.Integer("regions")));
   facts.bytes_of = [&](TokenId id) {
