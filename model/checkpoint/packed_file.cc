@@ -22,7 +22,7 @@ static_assert(std::endian::native == std::endian::little, "packed files are litt
 
 // To be raised whenever the layout of this file changes. The kernels' layout of weights has a hash
 // in the key.
-constexpr uint32_t kFormat = 1;
+constexpr uint32_t kFormat = 2;
 constexpr char kMagic[8] = {'P', 'L', 'T', 'N', 'P', 'A', 'C', 'K'};
 constexpr uint64_t kPreambleBytes = 4096;
 constexpr uint64_t kAlignment = 64;            // a cache line, and a register of the widest kernels
@@ -46,9 +46,11 @@ struct Preamble {
   char index_hash[kHashHexLength];
   char arrays_hash[kHashHexLength];    // of all bytes from kPreambleBytes to index_offset
   char preamble_hash[kHashHexLength];  // of everything above
-  char stamp[kHashHexLength];          // replaced in place; if torn it merely equals none
+  // Replaced in place; if torn they merely equal none.
+  char stamp[kHashHexLength];
+  char draft_stamp[kHashHexLength];
 };
-static_assert(sizeof(Preamble) == 32 + 4 * kHashHexLength && sizeof(Preamble) <= kPreambleBytes);
+static_assert(sizeof(Preamble) == 32 + 5 * kHashHexLength && sizeof(Preamble) <= kPreambleBytes);
 
 std::string_view Text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -110,6 +112,14 @@ PackedFile::Array ReadPlace(const nlohmann::json& place, const MappedFile& file,
   return file.data().subspan(offset, bytes);
 }
 
+std::optional<PackedDraftHead> ReadDraftHead(const JsonObject& index) {
+  if (!index.Has("draft_head")) return std::nullopt;
+  const JsonObject head = index.Object("draft_head");
+  head.RefuseUnknownKeys({"name", "hash", "base_model"});
+  return PackedDraftHead{head.String("name", kMaxNameBytes), head.String("hash", kHashHexLength),
+                         head.String("base_model", kHashHexLength)};
+}
+
 PackedKey ReadKey(const JsonObject& index) {
   PackedKey key;
   key.precision = index.String("precision", kMaxNameBytes);
@@ -124,6 +134,11 @@ PackedKey ReadKey(const JsonObject& index) {
                            static_cast<uint64_t>(source.Int64("bytes", 0, INT64_MAX)),
                            source.String("header_hash", kHashHexLength)});
   }
+  key.draft_head = ReadDraftHead(index);
+  if (key.draft_head && !key.draft_head->base_model.empty() &&
+      key.draft_head->base_model != key.weights_hash) {
+    index.Fail("draft_head", key.draft_head->name + " was trained for another model");
+  }
   return key;
 }
 
@@ -135,7 +150,7 @@ PackedFile::PackedFile(const std::string& path) : file_(path) {
   if (Text(preamble.index_hash) != HashHex(Text(index))) {
     Fail(path, "index", preamble.index_offset, "checksum mismatch");
   }
-  stamp_ = Text(preamble.stamp);
+  stamps_ = {std::string(Text(preamble.stamp)), std::string(Text(preamble.draft_stamp))};
   arrays_hash_ = Text(preamble.arrays_hash);
   ReadIndex(index, preamble.index_offset);
   file_.PreferHugePages();
@@ -144,7 +159,8 @@ PackedFile::PackedFile(const std::string& path) : file_(path) {
 void PackedFile::ReadIndex(std::span<const std::byte> index, uint64_t index_offset) {
   const nlohmann::json json = ParseJson(Text(index), path(), index_offset);
   const JsonObject root(json, path());
-  root.RefuseUnknownKeys({"precision", "layout", "weights_hash", "sources", "records"});
+  root.RefuseUnknownKeys(
+      {"precision", "layout", "weights_hash", "sources", "draft_head", "records"});
   key_ = ReadKey(root);
   const nlohmann::json& records = root.Required("records");
   if (!records.is_array() || records.size() > kMaxRecords) {
@@ -195,17 +211,19 @@ void PackedFile::CheckArrays() const {
   }
 }
 
-void PackedFile::ReplaceStamp(const std::string& stamp) const noexcept {
+void PackedFile::ReplaceStamps(const PackedStamps& stamps) const noexcept {
   const int fd = ::open(path().c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return;
   struct stat info = {};
   // Another process may have put a newer file there.
   const bool same = ::fstat(fd, &info) == 0 && info.st_dev == file_.stamp().device &&
                     info.st_ino == file_.stamp().inode;
-  if (same && stamp.size() == kHashHexLength) {
-    // A write that fails leaves a stamp that equals none, as before.
-    (void)!::pwrite(fd, stamp.data(), stamp.size(), offsetof(Preamble, stamp));
-  }
+  char both[2 * kHashHexLength] = {};
+  static_assert(offsetof(Preamble, draft_stamp) == offsetof(Preamble, stamp) + kHashHexLength);
+  stamps.sources.copy(both, kHashHexLength);
+  stamps.draft_head.copy(both + kHashHexLength, kHashHexLength);
+  // A write that fails leaves a stamp that equals none, as before.
+  if (same) (void)!::pwrite(fd, both, sizeof(both), offsetof(Preamble, stamp));
   ::close(fd);
 }
 
@@ -253,12 +271,17 @@ std::string PackedFileWriter::IndexText(const PackedKey& key) const {
   nlohmann::ordered_json index = {{"precision", key.precision},
                                   {"layout", key.layout},
                                   {"weights_hash", key.weights_hash},
-                                  {"sources", nlohmann::ordered_json::array()},
-                                  {"records", nlohmann::ordered_json::array()}};
+                                  {"sources", nlohmann::ordered_json::array()}};
   for (const SourceFile& source : key.sources) {
     index["sources"].push_back(
         {{"name", source.name}, {"bytes", source.bytes}, {"header_hash", source.header_hash}});
   }
+  if (key.draft_head) {
+    index["draft_head"] = {{"name", key.draft_head->name},
+                           {"hash", key.draft_head->hash},
+                           {"base_model", key.draft_head->base_model}};
+  }
+  index["records"] = nlohmann::ordered_json::array();
   for (const Record& record : records_) {
     nlohmann::ordered_json arrays = nlohmann::ordered_json::array();
     for (const Place& place : record.places) arrays.push_back({place.offset, place.bytes});
@@ -267,7 +290,7 @@ std::string PackedFileWriter::IndexText(const PackedKey& key) const {
   return index.dump();
 }
 
-void PackedFileWriter::Finish(const PackedKey& key, const std::string& stamp) {
+void PackedFileWriter::Finish(const PackedKey& key, const PackedStamps& stamps) {
   Flush();
   const std::string index = IndexText(key);
   Preamble preamble = {};
@@ -278,7 +301,8 @@ void PackedFileWriter::Finish(const PackedKey& key, const std::string& stamp) {
   SetText(preamble.index_hash, HashHex(index));
   SetText(preamble.arrays_hash, hasher_.Hex());
   SetText(preamble.preamble_hash, HashOf(preamble));
-  SetText(preamble.stamp, stamp);
+  SetText(preamble.stamp, stamps.sources);
+  if (key.draft_head) SetText(preamble.draft_stamp, stamps.draft_head);
   std::vector<std::byte> first(kPreambleBytes);
   std::memcpy(first.data(), &preamble, sizeof(preamble));
   file_.Write(flushed_, std::as_bytes(std::span(index)));

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,12 +33,28 @@ struct SourceFile {
   bool operator==(const SourceFile&) const = default;
 };
 
+// The file of draft weights that took the place of the checkpoint's (families/draft_weights.h).
+struct PackedDraftHead {
+  std::string name;        // of the file, for messages
+  std::string hash;        // of its tensors and of what it says of itself
+  std::string base_model;  // weights_hash of the model it says it was trained for; empty: nothing
+
+  bool operator==(const PackedDraftHead&) const = default;
+};
+
 // What a packed file was made from.
 struct PackedKey {
   std::string precision;
   std::string layout;        // LayoutHash of the program that packed
-  std::string weights_hash;  // of every tensor's name, type, shape and bytes
+  std::string weights_hash;  // of every tensor's name, type, shape and bytes of the checkpoint
   std::vector<SourceFile> sources;
+  std::optional<PackedDraftHead> draft_head;  // nothing: the checkpoint's own drafts
+};
+
+// Sizes and times of the files a packed file was made from, each as one hash.
+struct PackedStamps {
+  std::string sources;
+  std::string draft_head;  // of no meaning without one
 };
 
 // Arrays are views of the mapping and live as long as the object. Immutable and thread-safe.
@@ -52,8 +69,8 @@ class PackedFile {
   const std::string& path() const { return file_.path(); }
   uint64_t bytes() const { return file_.data().size(); }
   const PackedKey& key() const { return key_; }
-  // The sources' sizes and times when this file was last known to be current, as one hash.
-  const std::string& stamp() const { return stamp_; }
+  // The sources' sizes and times when this file was last known to be current.
+  const PackedStamps& stamps() const { return stamps_; }
 
   // The arrays of record `name`. Throws Error(kModel) unless its form and lengths are these.
   std::vector<Array> Find(const std::string& name, const std::string& form,
@@ -63,8 +80,8 @@ class PackedFile {
   // written.
   void CheckArrays() const;
 
-  // Writes another stamp into the file, if its rights allow; it is only a shortcut.
-  void ReplaceStamp(const std::string& stamp) const noexcept;
+  // Writes other stamps into the file, if its rights allow; they are only a shortcut.
+  void ReplaceStamps(const PackedStamps& stamps) const noexcept;
 
  private:
   struct Record {
@@ -76,7 +93,7 @@ class PackedFile {
 
   MappedFile file_;
   PackedKey key_;
-  std::string stamp_;
+  PackedStamps stamps_;
   std::string arrays_hash_;
   std::map<std::string, Record> records_;
 };
@@ -92,7 +109,7 @@ class PackedFileWriter {
            std::span<const PackedFile::Array> arrays);
 
   // Index and preamble; the file is complete then and may be committed.
-  void Finish(const PackedKey& key, const std::string& stamp);
+  void Finish(const PackedKey& key, const PackedStamps& stamps);
 
  private:
   struct Place {

@@ -62,10 +62,67 @@ std::string StampOfSources(const Checkpoint& checkpoint) {
   return hasher.Hex();
 }
 
+// Of its tensors and of what it says of itself, which decides how heads are computed.
+std::string HashOfDraftHead(const Checkpoint& file) {
+  Hasher hasher;
+  hasher.Add(WeightsHash(file));
+  for (const auto& [key, value] : file.metadata()) {
+    hasher.Add(key);
+    hasher.Add(value);
+  }
+  return hasher.Hex();
+}
+
+PackedStamps StampsOf(const PackedSubject& subject) {
+  const Checkpoint* head = subject.draft_head.file;
+  return {StampOfSources(subject.checkpoint), head == nullptr ? "" : StampOfSources(*head)};
+}
+
+std::optional<PackedDraftHead> DraftHeadOf(const PackedSubject& subject) {
+  const DraftHeadSource& head = subject.draft_head;
+  if (head.file == nullptr) return std::nullopt;
+  return PackedDraftHead{std::filesystem::path(head.path).filename().string(),
+                         HashOfDraftHead(*head.file), head.base_model};
+}
+
+// The modules that draft, or all others.
+ModuleTable Those(const ModuleTable& modules, bool that_draft) {
+  ModuleTable table;
+  for (const Module& module : modules.modules()) {
+    if ((module.rows_of == RowsOf::kDraft) == that_draft) table.Add(module);
+  }
+  return table;
+}
+
+void LoadAll(const PackedSubject& subject, WeightSource& source, WeightSource& draft_source) {
+  LoadModules(Those(subject.modules, false), subject.checkpoint, source);
+  const Checkpoint* head = subject.draft_head.file;
+  LoadModules(Those(subject.modules, true), head == nullptr ? subject.checkpoint : *head,
+              draft_source);
+}
+
 struct Look {
   PackedState state;
   std::shared_ptr<const PackedFile> file;  // of kCurrent
 };
+
+// Whether the file carries the draft weights of the subject.
+bool CarriesDraftHead(const PackedFile& file, const PackedSubject& subject) {
+  const std::optional<PackedDraftHead>& carried = file.key().draft_head;
+  if (!carried || subject.draft_head.file == nullptr) {
+    return !carried && subject.draft_head.file == nullptr;
+  }
+  const PackedStamps stamps = StampsOf(subject);
+  if (file.stamps().draft_head == stamps.draft_head) return true;
+  if (carried->hash != HashOfDraftHead(*subject.draft_head.file)) return false;
+  file.ReplaceStamps(stamps);
+  return true;
+}
+
+std::string NameOfCarried(const PackedFile& file) {
+  return file.key().draft_head ? "the draft head " + file.key().draft_head->name
+                               : "the model's own draft head";
+}
 
 // Why the file does not belong to the checkpoint; empty if it does.
 std::string WhyStale(const PackedFile& file, const PackedSubject& subject) {
@@ -76,10 +133,10 @@ std::string WhyStale(const PackedFile& file, const PackedSubject& subject) {
   const Checkpoint& checkpoint = subject.checkpoint;
   if (file.key().sources != SourcesOf(checkpoint)) return "the snapshot has other weights now";
   const std::string stamp = StampOfSources(checkpoint);
-  if (file.stamp() == stamp) return "";
+  if (file.stamps().sources == stamp) return "";
   // Copied, renamed, touched, or changed without a trace in size and header.
   if (file.key().weights_hash != WeightsHash(checkpoint)) return "the snapshot's weights changed";
-  file.ReplaceStamp(stamp);
+  file.ReplaceStamps({stamp, file.stamps().draft_head});
   return "";
 }
 
@@ -89,11 +146,12 @@ Look LookAt(const std::string& path, const PackedSubject& subject) {
   try {
     auto file = std::make_shared<const PackedFile>(path);
     const std::string why = WhyStale(*file, subject);
-    if (!why.empty()) return {{Kind::kStale, why}, nullptr};
-    const uint64_t bytes = file->bytes();
-    return {{Kind::kCurrent, "", bytes}, std::move(file)};
+    if (!why.empty()) return {{Kind::kStale, why, 0, ""}, nullptr};
+    PackedState state = {Kind::kCurrent, "", file->bytes(), ""};
+    if (file->key().draft_head) state.draft_head = file->key().draft_head->name;
+    return {std::move(state), std::move(file)};
   } catch (const Error& e) {
-    return {{Kind::kDamaged, e.what()}, nullptr};
+    return {{Kind::kDamaged, e.what(), 0, ""}, nullptr};
   }
 }
 
@@ -103,15 +161,24 @@ std::optional<LoadedWeights> TryLoad(const std::string& path, const PackedSubjec
   const Look look = LookAt(path, subject);
   state = look.state;
   if (look.file == nullptr) return std::nullopt;
+  PackedFileSource source(look.file, subject.precision, BestPlaceFor(look.file->bytes()));
+  CheckpointSource other(subject.precision);
+  const bool carried = CarriesDraftHead(*look.file, subject);
   try {
-    PackedFileSource source(look.file, subject.precision, BestPlaceFor(look.file->bytes()));
-    LoadModules(subject.modules, subject.checkpoint, source);
-    return LoadedWeights{look.file->key().weights_hash, path};
+    LoadAll(subject, source, carried ? static_cast<WeightSource&>(source) : other);
   } catch (const Error& e) {
+    const bool of_draft_head =
+        subject.draft_head.file != nullptr && e.location().file == subject.draft_head.path;
+    if (of_draft_head) throw;
     // Whole, but with other group sizes than the snapshot's plan asks for, for one.
-    state = {PackedState::Kind::kStale, e.what()};
+    state = {PackedState::Kind::kStale, e.what(), 0, ""};
     return std::nullopt;
   }
+  if (!carried) {
+    state.kind = PackedState::Kind::kStale;
+    state.reason = "it carries " + NameOfCarried(*look.file);
+  }
+  return LoadedWeights{look.file->key().weights_hash, path, carried};
 }
 
 void Report(const std::string& path, const PackedState& state, const PackingOptions& options) {
@@ -148,11 +215,12 @@ void Pack(ExclusiveFile& file, const PackedSubject& subject) {
   const Checkpoint& checkpoint = subject.checkpoint;
   PackedFileWriter writer(file);
   PackingSource source(writer, subject.precision);
-  LoadModules(subject.modules, checkpoint, source);
+  LoadAll(subject, source, source);
   writer.Finish({PrecisionName(subject.precision), LayoutHash(subject.precision),
-                 WeightsHash(checkpoint), SourcesOf(checkpoint)},
-                StampOfSources(checkpoint));
+                 WeightsHash(checkpoint), SourcesOf(checkpoint), DraftHeadOf(subject)},
+                StampsOf(subject));
   CheckUnchanged(checkpoint);
+  if (subject.draft_head.file != nullptr) CheckUnchanged(*subject.draft_head.file);
   PackedFile(file.temporary_path()).CheckArrays();
 }
 
@@ -178,6 +246,21 @@ std::string WeightsHash(const Checkpoint& checkpoint) {
     ReleasePagesOf(tensor);
   }
   return hasher.Hex();
+}
+
+std::string KnownWeightsHash(const Checkpoint& checkpoint, const std::vector<std::string>& paths) {
+  const std::string stamp = StampOfSources(checkpoint);
+  for (const std::string& path : paths) {
+    if (!StampOf(path)) continue;
+    try {
+      const PackedFile file(path);
+      if (file.stamps().sources == stamp && file.key().sources == SourcesOf(checkpoint)) {
+        return file.key().weights_hash;
+      }
+    } catch (const Error&) {  // damaged: whoever loads from it says so
+    }
+  }
+  return "";
 }
 
 bool WorthKeeping(const Checkpoint& checkpoint, Precision precision) {
@@ -238,7 +321,7 @@ LoadedWeights LoadWeights(const PackedSubject& subject, const PackingOptions& op
   }
   if (keep) options.inform("the weights are packed in memory, as they will be at the next start");
   CheckpointSource source(subject.precision);
-  LoadModules(subject.modules, subject.checkpoint, source);
+  LoadAll(subject, source, source);
   return {};
 }
 

@@ -208,6 +208,7 @@ void DecodeRounds::Plan() {
     }
   }
   ReserveForDrafts();
+  for (Proposal& p : round()) p.whole = p.planned > 0 && drafter_->WantsWhole(*p.sequence);
 }
 
 // Drafts take what blocks are free; nobody gives way for them.
@@ -293,7 +294,7 @@ void DecodeRounds::DropDraftsThatDoNotPay() {
   if (verify_limits_.least_chance <= 0) return;
   int64_t dropped = 0;
   for (Proposal& p : round()) {
-    if (p.probabilities.size() < p.drafts.size()) continue;  // not known
+    if (p.whole || p.probabilities.size() < p.drafts.size()) continue;  // wanted, or not known
     // A drawn draft that goes because it is unlikely would leave too many likely ones.
     if (!p.distributions.empty()) continue;
     size_t keep = 0;
@@ -333,6 +334,7 @@ void DecodeRounds::RunRound() {
   });
   AcceptAll(round(), false);
   planner_.AddCosts(costs);
+  if (drafter_ != nullptr && drafter_->TakeChange()) planner_.ForgetAcceptance();
 }
 
 // After a pass over all of them failed, or a row of it came to nothing: once more by itself,

@@ -251,6 +251,12 @@ void DraftPlanner::AddAcceptance(std::span<const float> probabilities, int draft
   next.accepted *= kMemory;
 }
 
+void DraftPlanner::ForgetAcceptance() {
+  std::fill(positions_.begin(), positions_.end(), Position{kFirstExamined, kFirstAccepted});
+  calibration_ = {};
+  current_ = max_drafts_;
+}
+
 // Finer where it matters: probabilities near 1.
 size_t DraftCalibration::BinOf(float probability) {
   const double doubt = std::clamp(1.0 - static_cast<double>(probability), 0.0, 1.0);

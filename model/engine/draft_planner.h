@@ -121,6 +121,9 @@ class DraftPlanner {
   void AddAcceptance(std::span<const float> probabilities, int drafted, int accepted,
                      bool unsure = false);
 
+  // Drafts are made by somebody else from now on.
+  void ForgetAcceptance();
+
   // Chance that drafts 1..j are made, verified and all right where so many are planned, j = 1 ..
   // max_drafts.
   double PrefixChance(int j) const;

@@ -26,8 +26,8 @@ constexpr int64_t kDefaultKvBytes = int64_t{1} << 30;
 // Of the blocks, kept free for sequences that grow when a new one comes in.
 constexpr int64_t kKeptFree = 32;
 
-std::unique_ptr<Drafter> MakeDrafter(const Model& model, const EngineOptions& options,
-                                     KvPool& pool) {
+std::unique_ptr<Drafter> MakeDrafter(const Model& model, const EngineOptions& options, KvPool& pool,
+                                     EngineCounters& counters) {
   const EngineInstruments& instruments = options.instruments;
   if (options.draft_length <= 0) return nullptr;
   if (instruments.make_drafter) return instruments.make_drafter(model, pool);
@@ -37,7 +37,11 @@ std::unique_ptr<Drafter> MakeDrafter(const Model& model, const EngineOptions& op
   }
   if (choice == DrafterChoice::kNone) return nullptr;
   if (choice == DrafterChoice::kNgram) return std::make_unique<NgramLookup>();
-  std::unique_ptr<Drafter> layer = MakeOwnDrafter(model, options, pool);
+  std::unique_ptr<Drafter> layer =
+      MakeOwnDrafter(model, options, pool, [&](const std::string& why) {
+        counters.Update([&](EngineStats& stats) { stats.draft_head_given_up = why; });
+        if (options.on_draft_head_given_up) options.on_draft_head_given_up(why);
+      });
   if (layer == nullptr) return nullptr;
   if (choice == DrafterChoice::kMtp) return layer;
   return std::make_unique<CombinedDrafter>(std::move(layer));
@@ -68,7 +72,7 @@ struct Engine::Impl {
         options(Resolved(o)),
         pool(m.architecture().text().cache, KvTypeOf(m.precision()), options.kv_block_tokens,
              options.kv_cache_bytes),
-        drafter(MakeDrafter(m, options, pool)),
+        drafter(MakeDrafter(m, options, pool, counters)),
         vision_workspace(m.vision() ? m.vision()->MakeWorkspace() : nullptr),
         prefill(m, pool),
         rounds(m, options, pool, drafter.get(), lengths, counters) {
@@ -89,10 +93,10 @@ struct Engine::Impl {
   const Model& model;
   const EngineOptions options;
   KvPool pool;
+  EngineCounters counters;
   std::unique_ptr<Drafter> drafter;  // nullptr: plain decoding
   std::atomic<uint64_t> last_id = 0;
   AnswerLengths lengths;
-  EngineCounters counters;
 
   std::unique_ptr<Workspace> vision_workspace;  // nullptr: text only
   Mat vision_out;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "model/engine/drafters/drafter.h"
@@ -63,6 +64,8 @@ struct EngineOptions {
   // speed, never a token.
   bool adaptive_drafts = false;
   WarmUp warm_up = WarmUp::kAuto;
+  // Told, once, when drafts of a file are given up for the model's own; from the decode stage.
+  std::function<void(const std::string&)> on_draft_head_given_up;
   EngineInstruments instruments;
 };
 

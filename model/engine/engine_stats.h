@@ -37,6 +37,7 @@ struct EngineStats {
   int64_t recomputed_rows = 0;  // that were prefilled again for it
   int64_t short_of_blocks = 0;  // drafts that were not made because no block was free
   std::string speculation;      // "on", or "off: " and why
+  std::string draft_head_given_up;  // why drafts of a file were given up; empty: they were not
   int64_t kv_blocks_total = 0;
   int64_t kv_blocks_free = 0;
   int64_t kv_blocks_peak = 0;

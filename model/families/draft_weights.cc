@@ -6,6 +6,7 @@
 #include "model/checkpoint/tensor_check.h"
 #include "model/checkpoint/weight_source.h"
 #include "model/support/error.h"
+#include "model/support/json_fields.h"
 
 namespace platen {
 namespace {
@@ -24,6 +25,25 @@ std::string Value(const Checkpoint& file, const char* key) {
   return found == file.metadata().end() ? "" : found->second;
 }
 
+// Nothing but what chances can be.
+std::vector<double> AcceptanceIn(const Checkpoint& file, const char* key) {
+  const std::string text = Value(file, key);
+  std::vector<double> chances;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (bool more = !text.empty(); more; ++at) {
+    double chance = 0;
+    const auto [after, error] = std::from_chars(at, end, chance);
+    const double most = chances.empty() ? 1 : chances.back();
+    more = after < end;
+    if (error != std::errc() || !(chance >= 0 && chance <= most)) return {};
+    if ((more && *after != ',') || chances.size() == kMostHeads) return {};
+    chances.push_back(chance);
+    at = after;
+  }
+  return chances;
+}
+
 ModuleTable OwnDrafts(const ModuleTable& modules) {
   ModuleTable layer;
   for (const Module& module : modules.modules()) {
@@ -32,8 +52,7 @@ ModuleTable OwnDrafts(const ModuleTable& modules) {
   return layer;
 }
 
-void Load(const ModuleTable& layer, const Checkpoint& checkpoint, const std::string& path,
-          Precision precision) {
+void Check(const ModuleTable& layer, const Checkpoint& checkpoint, const std::string& path) {
   const TensorCheck check = CheckTensors(layer, checkpoint, path);
   for (const auto* problems : {&check.missing, &check.mismatched}) {
     if (!problems->empty()) throw problems->front();
@@ -41,8 +60,6 @@ void Load(const ModuleTable& layer, const Checkpoint& checkpoint, const std::str
   if (!check.unexpected.empty()) {
     Fail(path, check.unexpected.front(), "is no tensor of this model's draft layer");
   }
-  CheckpointSource source(precision);
-  LoadModules(layer, checkpoint, source);
 }
 
 float NormEps(const Checkpoint& file, const std::string& path) {
@@ -63,12 +80,12 @@ Activation ActivationOf(const Checkpoint& file, const std::string& path) {
   Fail(path, DraftFileFacts::kActivation, "is \"" + name + "\"; silu and relu2 are computed");
 }
 
-void LoadHeads(const ResidualHeadsConfig& config, const Checkpoint& file, const std::string& path,
-               Precision precision, const KernelTable& kernels, ModelParts& parts) {
+void PlaceHeads(const ResidualHeadsConfig& config, const Checkpoint& file, const std::string& path,
+                const KernelTable& kernels, ModelParts& parts) {
   auto weights = std::make_shared<std::vector<ResidualHeadWeights>>();
   ModuleTable table(weights);
   DescribeResidualHeads(config, *weights, table);
-  Load(table, file, path, precision);
+  Check(table, file, path);
   parts.draft.reset();
   parts.heads =
       std::make_unique<ResidualHeads>(config.activation, config.norm_eps, *weights, kernels);
@@ -103,28 +120,54 @@ std::optional<ResidualHeadsConfig> HeadsIn(const Checkpoint& file, const std::st
 
 DraftFileFacts FactsOf(const Checkpoint& draft_file) {
   return {Value(draft_file, DraftFileFacts::kBaseModel),
-          Value(draft_file, DraftFileFacts::kConvention)};
+          Value(draft_file, DraftFileFacts::kConvention),
+          AcceptanceIn(draft_file, DraftFileFacts::kOwnAcceptance),
+          AcceptanceIn(draft_file, DraftFileFacts::kAcceptance)};
 }
 
-void LoadDraftWeights(const Checkpoint& checkpoint, const std::string& path, Precision precision,
-                      int64_t hidden_size, const KernelTable& kernels, ModelParts& parts) {
-  const auto heads = HeadsIn(checkpoint, path, hidden_size, parts.heads != nullptr);
+DraftWeightsFile InstalledDraftHead(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    if (FileExists(path)) return {path, true};
+  }
+  return {};
+}
+
+void PlaceDraftWeights(const Checkpoint& file, const std::string& path, int64_t hidden_size,
+                       const KernelTable& kernels, ModelParts& parts) {
+  const auto heads = HeadsIn(file, path, hidden_size, parts.heads != nullptr);
   if (heads) {
-    LoadHeads(*heads, checkpoint, path, precision, kernels, parts);
+    PlaceHeads(*heads, file, path, kernels, parts);
     return;
   }
   const ModuleTable layer = OwnDrafts(parts.modules);
   if (layer.modules().empty()) {
     Fail(path, "", "cannot be used: this model has no draft layer, see platen inspect");
   }
-  Load(layer, checkpoint, path, precision);
+  Check(layer, file, path);
 }
 
-Checkpoint LoadDraftWeights(const std::string& path, Precision precision, int64_t hidden_size,
-                            const KernelTable& kernels, ModelParts& parts) {
-  Checkpoint checkpoint = Checkpoint::OpenFile(path);
-  LoadDraftWeights(checkpoint, path, precision, hidden_size, kernels, parts);
-  return checkpoint;
+void LoadDraftWeights(const Checkpoint& file, const std::string& path, Precision precision,
+                      int64_t hidden_size, const KernelTable& kernels, ModelParts& parts) {
+  PlaceDraftWeights(file, path, hidden_size, kernels, parts);
+  CheckpointSource source(precision);
+  LoadModules(OwnDrafts(parts.modules), file, source);
+}
+
+// Weights trained for another target would only make drafts that are refused.
+std::optional<Checkpoint> OpenDraftWeights(const std::string& path, const std::string& base_model,
+                                           std::string& why) {
+  Checkpoint file = Checkpoint::OpenFile(path);
+  const DraftFileFacts facts = FactsOf(file);
+  if (!facts.base_model.empty() && facts.base_model != base_model) {
+    why = "was trained for another model";
+    return std::nullopt;
+  }
+  if (!facts.convention.empty() && facts.convention != "default") {
+    why =
+        "was trained for the convention " + facts.convention + ", which is not how drafts are made";
+    return std::nullopt;
+  }
+  return file;
 }
 
 }  // namespace platen

@@ -10,6 +10,7 @@
 
 #include "model/checkpoint/checkpoint.h"
 #include "model/families/architecture.h"
+#include "model/families/draft_weights.h"
 #include "model/families/layout_model.h"
 #include "model/families/reading_config.h"
 #include "model/families/registry.h"
@@ -49,6 +50,23 @@ struct CheckpointFile {
   int64_t bytes = 0;  // of tensors
 };
 
+// Draft weights that are installed for the snapshot, and packed files of it that exist.
+struct DraftHeadFacts {
+  std::string installed;  // the file; empty: none
+  std::string why_not;    // it is not used; empty: it is
+  DraftFileFacts says;    // of itself
+  struct Packed {
+    std::string path;
+    std::string carries;  // the name of a file of draft weights; empty: the snapshot's own
+    std::string problem;  // it cannot be read, or carries those of another model
+  };
+  std::vector<Packed> packed;
+};
+// `packed_paths` and `draft_head_paths`: where they may lie. Does not throw Error.
+DraftHeadFacts InspectDraftHead(const std::string& dir,
+                                const std::vector<std::string>& packed_paths,
+                                const std::vector<std::string>& draft_head_paths);
+
 // A part that could not be read is absent and has its error in `problems`.
 struct InspectReport {
   std::string dir;
@@ -69,6 +87,7 @@ struct InspectReport {
   // Everything that makes the engine refuse the snapshot, `missing` and `mismatched` included.
   std::vector<Error> problems;
   std::vector<std::string> notes;  // oddities that do not hinder
+  DraftHeadFacts draft_head;       // set by who knows where they lie
 
   bool usable() const { return problems.empty(); }
   // What its config.json says; nullptr: that could not be read.

@@ -128,6 +128,36 @@ void FormatTensors(const InspectReport& report, std::ostream& out) {
   for (const std::string& name : report.unexpected) out << "  unexpected " << name << "\n";
 }
 
+std::string PrefixText(const std::vector<double>& chances) {
+  std::string text;
+  char number[16];
+  for (const double chance : chances) {
+    std::snprintf(number, sizeof number, "%s%.3f", text.empty() ? "" : " ", chance);
+    text += number;
+  }
+  return text;
+}
+
+void FormatDraftHead(const DraftHeadFacts& facts, std::ostream& out) {
+  if (facts.installed.empty() && facts.packed.empty()) return;
+  out << "draft head\n";
+  const bool used = !facts.installed.empty() && facts.why_not.empty();
+  FormatFact("drafts are made by", used ? Printable(facts.installed) : "the model's own", out);
+  if (!facts.why_not.empty()) FormatFact("not used", Printable(facts.why_not), out);
+  if (!facts.says.acceptance.empty()) {
+    FormatFact("right up to draft", PrefixText(facts.says.acceptance), out);
+    FormatFact("the model's own", PrefixText(facts.says.own_acceptance), out);
+  }
+  for (const DraftHeadFacts::Packed& packed : facts.packed) {
+    FormatFact("packed weights",
+               Printable(packed.problem.empty()
+                             ? packed.path + ": carries " +
+                                   (packed.carries.empty() ? "the model's own" : packed.carries)
+                             : packed.problem),
+               out);
+  }
+}
+
 }  // namespace
 
 std::string FormatInspectReport(const InspectReport& report) {
@@ -145,6 +175,7 @@ std::string FormatInspectReport(const InspectReport& report) {
   if (report.quantization) FormatQuantization(*report.quantization, out);
   FormatTokenizer(report, out);
   FormatTensors(report, out);
+  FormatDraftHead(report.draft_head, out);
   for (const std::string& note : report.notes) out << "note: " << note << "\n";
   if (report.usable()) {
     out << "usable: no problems found\n";

@@ -70,6 +70,18 @@ const char* CopyJson(StoredCopy copy) {
   return "";
 }
 
+Json DraftHeadJson(const DraftHeadFacts& facts) {
+  Json packed = Json::array();
+  for (const DraftHeadFacts::Packed& file : facts.packed) {
+    packed.push_back({{"path", file.path}, {"carries", file.carries}, {"problem", file.problem}});
+  }
+  return {{"installed", facts.installed},
+          {"not_used", facts.why_not},
+          {"acceptance", facts.says.acceptance},
+          {"own_acceptance", facts.says.own_acceptance},
+          {"packed", packed}};
+}
+
 }  // namespace
 
 std::string InspectReportJson(const InspectReport& report) {
@@ -97,6 +109,7 @@ std::string InspectReportJson(const InspectReport& report) {
   out["unexpected"] = report.unexpected;
   out["embedding_copy"] = CopyJson(report.embedding_copy);
   out["head_copy"] = CopyJson(report.head_copy);
+  out["draft_head"] = DraftHeadJson(report.draft_head);
   return out.dump(1, ' ', false, Json::error_handler_t::replace);
 }
 

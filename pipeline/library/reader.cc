@@ -98,7 +98,8 @@ std::unique_ptr<Model> Load(const ReaderOptions& options, const std::string& fol
     packing.paths = PackedPaths("", folder, precision);
   }
   return std::make_unique<Model>(std::move(snapshot), WithFastestSchedule(BestKernels()), precision,
-                                 packing);
+                                 packing, std::nullopt,
+                                 InstalledDraftHead(DraftHeadPaths("", folder)));
 }
 
 void CheckOptions(const ReaderOptions& options) {

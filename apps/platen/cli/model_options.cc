@@ -55,8 +55,9 @@ OptionSpec DraftHeadOption(const std::string& group) {
           .group = group,
           .help =
               "A safetensors file with another draft layer for the model, under the names of "
-              "the snapshot's, or with residual heads, as platen tune-mtp writes it. Changes the "
-              "speed, never the text.",
+              "the snapshot's, or with residual heads, as platen tune-mtp writes it; own: the "
+              "model's. Without it: those that platen tune-mtp install has installed, if any. "
+              "Changes the speed, never the text.",
           .changes_results = OptionSpec::kNo};
 }
 

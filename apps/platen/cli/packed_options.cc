@@ -40,13 +40,20 @@ PackingOptions PackingFrom(const Settings& settings, const std::string& model_di
   return options;
 }
 
+DraftWeightsFile DraftHeadFrom(const Settings& settings, const std::string& model_dir) {
+  const std::string& named = settings.Text("draft-head");
+  if (named == kOwnDraftHead) return {};
+  if (!named.empty()) return {named, false};
+  return InstalledDraftHead(DraftHeadPaths(settings.Text("packed-dir"), model_dir));
+}
+
 std::unique_ptr<Model> LoadModelFrom(const Settings& settings, const std::string& model_dir) {
   const Precision precision = PrecisionFrom(settings);
   return std::make_unique<Model>(std::make_unique<Snapshot>(LoadSnapshot(model_dir)),
                                  WithFastestSchedule(KernelsFrom(settings)), precision,
                                  PackingFrom(settings, model_dir, precision),
                                  AttentionNamed(settings.Text("attention"), precision),
-                                 settings.Text("draft-head"));
+                                 DraftHeadFrom(settings, model_dir));
 }
 
 }  // namespace platen

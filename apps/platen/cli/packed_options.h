@@ -21,6 +21,11 @@ OptionSpec PackedDirOption(const std::string& group);
 PackingOptions PackingFrom(const Settings& settings, const std::string& model_dir,
                            Precision precision);
 
+// The value of --draft-head that means the model's own drafts.
+inline constexpr const char* kOwnDraftHead = "own";
+// The file of --draft-head; without one what is installed for the model.
+DraftWeightsFile DraftHeadFrom(const Settings& settings, const std::string& model_dir);
+
 // The snapshot in `model_dir` with the precision, kernels, attention and packed weights that the
 // settings ask for. Throws what LoadSnapshot and Model throw, and Error(kUsage) for what this CPU
 // cannot run.

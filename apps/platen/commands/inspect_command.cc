@@ -10,7 +10,9 @@
 
 #include "apps/platen/cli/command_line.h"
 #include "apps/platen/cli/exit_codes.h"
+#include "apps/platen/cli/packed_options.h"
 #include "apps/platen/commands/commands.h"
+#include "model/checkpoint/packed_paths.h"
 #include "model/engine/draft_offsets.h"
 #include "model/families/inspect.h"
 #include "model/support/error.h"
@@ -30,6 +32,7 @@ const OptionTable& InspectOptions() {
                "each of the model's draft heads really guesses. Those trained one position late "
                "are of no use.",
        .in_config = false},
+      PackedDirOption("Options"),
       HelpOption("Options"),
   };
   return table;
@@ -109,7 +112,17 @@ int RunInspectCommand(const Words& words) {
   if (!drafts.empty() && settings->Flag("json")) {
     throw Error(ErrorKind::kUsage, {"", "--drafts"}, "is not part of the JSON; leave out --json");
   }
-  const InspectReport report = InspectSnapshot(ModelArgument(*settings, "inspect"));
+  InspectReport report = InspectSnapshot(ModelArgument(*settings, "inspect"));
+  if (report.usable() && report.architecture != nullptr) {
+    const std::string& packed_dir = settings->Text("packed-dir");
+    std::vector<std::string> packed;
+    for (const Precision precision : {Precision::kInt8, Precision::kF32}) {
+      const auto paths = PackedPaths(packed_dir, report.dir, precision);
+      packed.insert(packed.end(), paths.begin(), paths.end());
+    }
+    report.draft_head =
+        InspectDraftHead(report.dir, packed, DraftHeadPaths(packed_dir, report.dir));
+  }
   const std::string text =
       settings->Flag("json") ? InspectReportJson(report) + "\n" : FormatInspectReport(report);
   std::fputs(text.c_str(), stdout);

@@ -12,6 +12,7 @@
 #include "apps/platen/cli/thread_limit.h"
 #include "apps/platen/commands/commands.h"
 #include "model/checkpoint/packed_weights.h"
+#include "model/families/packing_plan.h"
 #include "model/support/clock.h"
 #include "model/support/error.h"
 
@@ -74,8 +75,10 @@ std::string WriteAnywhere(const PackingOptions& packing, const PackedSubject& su
 void PrintResult(const std::string& path, const PackedSubject& subject, const std::string& what) {
   const PackedState state = StateOfPacked(path, subject);
   fmt::print(
-      "packed weights  {}\nprecision       {}\nsize            {:.1f} MiB\nstate           {}\n",
-      path, PrecisionName(subject.precision), static_cast<double>(state.bytes) / (1 << 20), what);
+      "packed weights  {}\nprecision       {}\nsize            {:.1f} MiB\ndraft head      {}\n"
+      "state           {}\n",
+      path, PrecisionName(subject.precision), static_cast<double>(state.bytes) / (1 << 20),
+      state.draft_head.empty() ? "the model's own" : state.draft_head, what);
 }
 
 }  // namespace
@@ -87,6 +90,7 @@ const CommandSpec& PackCommand() {
           "Brings a snapshot's weights into the form the kernels read and keeps them in a file "
           "beside the snapshot, or in the user's cache folder. Later starts read that file "
           "instead of packing again. The first run with a large model does the same by itself. "
+          "Draft weights that platen tune-mtp install has installed are packed with it. "
           "Without MODEL: the bundled model.\n",
       .options = PackOptions(),
       .argument = {.kind = Argument::Kind::kFolder}};
@@ -100,11 +104,14 @@ int RunPackCommand(const Words& words) {
   LimitThreads(ThreadsFrom(*settings));
   const Snapshot snapshot = LoadSnapshot(model);
   const Precision precision = PrecisionFrom(*settings);
-  const ModuleTable modules = snapshot.Modules();
-  const PackedSubject subject = {modules, snapshot.checkpoint, precision};
+  const std::string& packed_dir = settings->Text("packed-dir");
   PackingOptions packing;
-  packing.paths = PackedPaths(settings->Text("packed-dir"), snapshot.dir, precision);
+  packing.paths = PackedPaths(packed_dir, snapshot.dir, precision);
   packing.inform = [](const std::string& text) { Log(LogLevel::kInfo, text); };
+  packing.warn = [](const std::string& text) { Log(LogLevel::kWarning, text); };
+  const PackingPlan plan(snapshot, precision,
+                         InstalledDraftHead(DraftHeadPaths(packed_dir, snapshot.dir)), packing);
+  const PackedSubject subject = plan.subject();
   if (!settings->Flag("force")) {
     const bool verify = settings->Flag("verify");
     if (const auto path = FindCurrent(packing, subject, verify)) {

@@ -25,7 +25,7 @@ void AppendDraft(MatView logits, TokenSampler& sampler, Proposal& p) {
 bool WantsMore(Proposal& p, const DraftLimits& limits, bool full) {
   if (p.fault != nullptr || static_cast<int>(p.drafts.size()) >= p.planned) return false;
   if (!full && p.sequence->IsStop(p.drafts.back())) return false;
-  p.unsure = !limits.GoOn(p.probabilities);
+  p.unsure = !p.whole && !limits.GoOn(p.probabilities);
   return !p.unsure;
 }
 

@@ -13,8 +13,8 @@ namespace platen {
 void AppendDraft(MatView logits, TokenSampler& sampler, Proposal& proposal);
 
 // Whether a proposal is to have one more draft: it plans more, nothing ended it, and by `limits`
-// the next one is worth its pass; else it is marked as unsure. `full`: on even after a drafted stop
-// token, behind which nothing is decided.
+// the next one is worth its pass, or all are wanted; else it is marked as unsure. `full`: on even
+// after a drafted stop token, behind which nothing is decided.
 bool WantsMore(Proposal& proposal, const DraftLimits& limits, bool full);
 
 }  // namespace platen

@@ -27,7 +27,7 @@ void CombinedDrafter::Propose(std::span<Proposal> proposals, const DraftLimits& 
     Proposal& p = proposals[i];
     Found& found = found_[i];
     found.planned = p.planned;
-    if (p.planned == 0 || !NgramLookup::Allowed(*p.sequence)) continue;
+    if (p.planned == 0 || p.whole || !NgramLookup::Allowed(*p.sequence)) continue;
     const auto match = FindNgram(DecidedTokens(*p.sequence));
     if (!match) continue;
     found.match = *match;

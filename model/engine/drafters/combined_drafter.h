@@ -17,11 +17,13 @@ class CombinedDrafter final : public Drafter {
   void Observe(std::span<Sequence* const> sequences, const RowBatch& batch, ConstMatView hidden,
                bool warm_up) override;
   bool CanPropose(const Sequence& sequence) const override;
+  bool WantsWhole(const Sequence& sequence) const override { return layer_->WantsWhole(sequence); }
   void Propose(std::span<Proposal> proposals, const DraftLimits& limits,
                DraftCosts& costs) override;
   void Commit(const Sequence& sequence, ConstMatView hidden) override;
   void Learn(const Proposal& proposal, int accepted) override;
   void Forget(SequenceId sequence) noexcept override;
+  bool TakeChange() override { return layer_->TakeChange(); }
 
  private:
   struct Found {

@@ -20,6 +20,7 @@ namespace platen {
 struct Proposal {
   Sequence* sequence = nullptr;
   int planned = 0;                   // drafts to make
+  bool whole = false;                // all of them, by the draft layer, and all verified
   std::vector<TokenId> drafts;       // made by Drafter::Propose, at most `planned`
   std::vector<float> probabilities;  // of each draft, in the drafter's eyes
   // What each draft was drawn from; none: they were not drawn (see JudgedDrafts).
@@ -35,6 +36,7 @@ struct Proposal {
   bool retry = false;           // the engine's: verify once more, alone and without drafts
 
   void Clear() {
+    whole = false;
     drafts.clear();
     probabilities.clear();
     distributions.clear();
@@ -67,6 +69,10 @@ class Drafter {
   // Whether drafts can be made for the sequence now.
   virtual bool CanPropose(const Sequence& sequence) const = 0;
 
+  // Whether the sequence's next round should be made as planned, whatever the chances of its
+  // drafts: Proposal::whole. Of the decode stage.
+  virtual bool WantsWhole(const Sequence& /*sequence*/) const { return false; }
+
   // Fills `drafts` and `probabilities` of every proposal that plans some, as far as the drafter can
   // and `limits` let it. What it cost is added to `costs`.
   virtual void Propose(std::span<Proposal> proposals, const DraftLimits& limits,
@@ -80,6 +86,10 @@ class Drafter {
   virtual void Learn(const Proposal& /*proposal*/, int /*accepted*/) {}
 
   virtual void Forget(SequenceId sequence) noexcept = 0;
+
+  // Whether other drafts are made from now on, so that what was learnt of their chances no longer
+  // holds; says so once. Of the decode stage.
+  virtual bool TakeChange() { return false; }
 };
 
 }  // namespace platen

@@ -12,8 +12,9 @@ namespace platen {
 HeadDrafter::HeadDrafter(const Model& model, HeadDrafterOptions options)
     : model_(model),
       options_(std::move(options)),
+      heads_(options_.heads != nullptr ? *options_.heads : *model.draft_heads()),
       head_(model, options_.vocabulary),
-      workspace_(model.draft_heads()->MakeWorkspace()) {}
+      workspace_(heads_.MakeWorkspace()) {}
 
 std::vector<float>* HeadDrafter::Find(SequenceId sequence) const {
   const std::lock_guard lock(mutex_);
@@ -68,7 +69,7 @@ void HeadDrafter::Propose(std::span<Proposal> proposals, const DraftLimits& limi
     std::copy_n(Find(active_[i]->sequence->id)->begin(), width,
                 hidden.Row(static_cast<int64_t>(i)));
   }
-  for (int k = 0; k < model_.draft_heads()->count() && !active_.empty(); ++k) {
+  for (int k = 0; k < heads_.count() && !active_.empty(); ++k) {
     const int64_t start_ns = MonotonicNs();
     const auto rows = static_cast<int64_t>(active_.size());
     Guess(k);
@@ -88,7 +89,7 @@ void HeadDrafter::Propose(std::span<Proposal> proposals, const DraftLimits& limi
 void HeadDrafter::Guess(int k) {
   const auto count = static_cast<int64_t>(active_.size());
   const MatView hidden = hidden_.View().Rows(0, count);
-  model_.draft_heads()->Apply(k, hidden, *workspace_);
+  heads_.Apply(k, hidden, *workspace_);
   MatView logits = logits_.Shaped(count, model_.architecture().text().vocab_size);
   head_.Logits(hidden, logits, *workspace_);
   if (options_.observer) {

@@ -13,7 +13,8 @@
 namespace platen {
 
 struct HeadDrafterOptions {
-  std::vector<TokenId> vocabulary;  // the tokens it chooses among; empty: all
+  const DraftHeads* heads = nullptr;  // nullptr: those the model drafts with
+  std::vector<TokenId> vocabulary;    // the tokens it chooses among; empty: all
   // Draft on even after a drafted stop token; comparisons with the reference need it.
   bool full_drafts = false;
   Observer observer;
@@ -24,7 +25,7 @@ struct HeadDrafterOptions {
 // drafts than there are heads.
 class HeadDrafter final : public Drafter {
  public:
-  // `model`, which has draft heads, outlives the drafter.
+  // `model` and the heads outlive the drafter.
   HeadDrafter(const Model& model, HeadDrafterOptions options);
 
   std::string_view name() const override { return "mtp"; }
@@ -44,6 +45,7 @@ class HeadDrafter final : public Drafter {
 
   const Model& model_;
   const HeadDrafterOptions options_;
+  const DraftHeads& heads_;
   DraftHead head_;
 
   // Of the decode stage.

@@ -14,10 +14,11 @@ MtpChain::MtpChain(const Model& model, KvPool& pool, MtpChainOptions options)
     : model_(model),
       pool_(pool),
       options_(std::move(options)),
+      layer_(options_.layer != nullptr ? *options_.layer : *model.draft()),
       head_(model, options_.vocabulary),
       lagging_rows_(model.architecture().text().hidden_size, kMostLaggingBytes) {
-  warm_up_.layer = model.draft()->MakeWorkspace();
-  draft_.layer = model.draft()->MakeWorkspace();
+  warm_up_.layer = layer_.MakeWorkspace();
+  draft_.layer = layer_.MakeWorkspace();
 }
 
 MtpChain::State* MtpChain::Find(SequenceId sequence) const {
@@ -124,7 +125,7 @@ void MtpChain::FillSlots(std::span<Sequence* const> sequences, const RowBatch& b
                   pass.embeddings.View().Row(first + slot));
     }
   }
-  model_.draft()->Forward(pass.embeddings.View(), h, pass.batch, pool_, *pass.layer);
+  layer_.Forward(pass.embeddings.View(), h, pass.batch, pool_, *pass.layer);
   if (options_.observer) options_.observer("mtp_prefill", pass.layer->normed.View());
 }
 
@@ -195,7 +196,7 @@ void MtpChain::Extend() {
     active_[i].state->lagging.CopyTo(h.Rows(slice.first_row, slice.num_rows));
   }
   At("draft.extend", h);
-  model_.draft()->Forward(pass.embeddings.View(), h, pass.batch, pool_, *pass.layer);
+  layer_.Forward(pass.embeddings.View(), h, pass.batch, pool_, *pass.layer);
   for (const Active& a : active_) {
     a.state->len += a.state->lagging.size();
     a.state->lagging.Clear();
@@ -221,8 +222,8 @@ void MtpChain::Chain() {
   EmbedSlots(pass);
   const auto count = static_cast<int64_t>(active_.size());
   At("draft.chain", chain_hidden_.View().Rows(0, count));
-  model_.draft()->Forward(pass.embeddings.View(), chain_hidden_.View().Rows(0, count), pass.batch,
-                          pool_, *pass.layer);
+  layer_.Forward(pass.embeddings.View(), chain_hidden_.View().Rows(0, count), pass.batch, pool_,
+                 *pass.layer);
   AppendDrafts();
 }
 

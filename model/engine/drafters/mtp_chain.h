@@ -16,6 +16,7 @@
 namespace platen {
 
 struct MtpChainOptions {
+  const DraftModel* layer = nullptr;  // nullptr: the one the model drafts with
   MtpConvention convention;
   std::vector<TokenId> vocabulary;  // the tokens it chooses among; empty: all
   // Chain on even after a drafted stop token, behind which nothing is decided; comparisons with the
@@ -33,7 +34,7 @@ class MtpChain final : public Drafter {
  public:
   static constexpr int64_t kMostLaggingBytes = int64_t{256} << 20;
 
-  // `model`, which has a draft layer, and `pool` outlive the drafter.
+  // `model`, the layer and `pool` outlive the drafter.
   MtpChain(const Model& model, KvPool& pool, MtpChainOptions options);
 
   std::string_view name() const override { return "mtp"; }
@@ -88,6 +89,7 @@ class MtpChain final : public Drafter {
   const Model& model_;
   KvPool& pool_;
   const MtpChainOptions options_;
+  const DraftModel& layer_;
   DraftHead head_;
   HiddenRowPool lagging_rows_;
   Pass warm_up_;  // of the prefill stage

@@ -1,7 +1,9 @@
-// The drafter for what a model has of its own to draft with.
+// The drafter for what a model drafts with, of its own or of a file.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "model/engine/drafters/drafter.h"
 #include "model/engine/engine_options.h"
@@ -10,9 +12,11 @@
 
 namespace platen {
 
-// Chains its draft layer, or asks its draft heads; nullptr: it has neither. `model` and `pool`
-// outlive the drafter.
+// Chains its draft layer, or asks its draft heads; nullptr: it has neither. Those of a file are
+// watched if the file says how good the snapshot's own are, and `given_up` is told why the latter
+// take over, once, from the decode stage. `model` and `pool` outlive the drafter.
 std::unique_ptr<Drafter> MakeOwnDrafter(const Model& model, const EngineOptions& options,
-                                        KvPool& pool);
+                                        KvPool& pool,
+                                        std::function<void(const std::string&)> given_up = {});
 
 }  // namespace platen

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstring>
 #include <thread>
 
 #include "tests/apps/platen/ocr_fixture.h"
@@ -18,6 +19,12 @@ using testing::ProgramResult;
 using testing::ProgramRun;
 using testing::ReadFile;
 using testing::RunProgram;
+
+int64_t Count(const std::string& text, const std::string& part) {
+  int64_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
 
 class TuneTest : public testing::OcrFixture {
  protected:
@@ -53,6 +60,32 @@ class TuneTest : public testing::OcrFixture {
     return all;
   }
 
+  // evaluation.json with some fields changed.
+  nlohmann::json Evaluation(const nlohmann::json& changes) {
+    nlohmann::json json = nlohmann::json::parse(ReadFile(folder_ / "work/evaluation.json"));
+    json.update(changes);
+    folder_.Write("work/evaluation.json", json.dump());
+    return json;
+  }
+  nlohmann::json RunFactsOf(const std::string& out) {
+    return nlohmann::json::parse(ReadFile(folder_ / (out + "/run.json")));
+  }
+  // The tensors of a safetensors file, by name.
+  std::map<std::string, std::string> ValuesOf(const std::string& name) {
+    const std::string bytes = ReadFile(folder_ / name);
+    uint64_t length = 0;
+    std::memcpy(&length, bytes.data(), sizeof(length));
+    const nlohmann::json header = nlohmann::json::parse(bytes.substr(sizeof(length), length));
+    std::map<std::string, std::string> values;
+    for (const auto& [tensor, facts] : header.items()) {
+      if (tensor == "__metadata__") continue;
+      const auto begin = facts["data_offsets"][0].get<size_t>();
+      const auto end = facts["data_offsets"][1].get<size_t>();
+      values[tensor] = bytes.substr(sizeof(length) + length + begin, end - begin);
+    }
+    return values;
+  }
+
   std::string last_error_;
 };
 
@@ -64,10 +97,18 @@ TEST_F(TuneTest, FromPagesToAFileThatIsDraftedWith) {
   result = Tune({"evaluate", "work"});
   EXPECT_EQ(result.exit_code, 1) << result.err;  // one document judges
   EXPECT_TRUE(Contains(result.out, "too few documents")) << result.out;
+  EXPECT_TRUE(Contains(result.out, "no general set: platen tune-mtp record work/general"));
+  ASSERT_EQ(Tune({"record", "work/general", "in/1.tif"}).exit_code, 0);
+  result = Tune({"evaluate", "work", "--json", "--drafts", "2"});
+  const nlohmann::json judged = nlohmann::json::parse(result.out);
+  EXPECT_EQ(judged["general"]["documents"], 1);
+  EXPECT_GT(judged["general"]["before"], 1.0);
+  EXPECT_EQ(judged["classes"].size(), 1U);
+  EXPECT_EQ(judged["acceptance"]["own"].size(), 8U);
+  EXPECT_EQ(judged["against"], "");
   result = Tune({"install", "work"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_TRUE(Contains(result.err, "nothing is installed"));
-  EXPECT_FALSE(Exists("work/draft-head.safetensors"));
   folder_.Write("work/train/seen.json", "{}");
   result = Tune({"evaluate", "work"});
   EXPECT_EQ(result.exit_code, 2);
@@ -83,32 +124,91 @@ TEST_F(TuneTest, FromPagesToAFileThatIsDraftedWith) {
 
 // As if the evaluation had found the weights better: install believes it only for these very
 // weights.
-TEST_F(TuneTest, InstallsWhatWasEvaluatedAndForgetsThePages) {
+TEST_F(TuneTest, WritesWhatWasEvaluatedAndForgetsThePages) {
   Record();
   ASSERT_EQ(Train({"--steps", "2"}).exit_code, 0);
   ASSERT_EQ(Tune({"evaluate", "work"}).exit_code, 1);
-  nlohmann::json json = nlohmann::json::parse(ReadFile(folder_ / "work/evaluation.json"));
-  json["verdict"] = "better";
-  folder_.Write("work/evaluation.json", json.dump());
+  const nlohmann::json json = Evaluation({{"verdict", "better"}});
+  const auto refusal = [&](const nlohmann::json& changes) {
+    Evaluation(changes);
+    const ProgramResult result = Tune({"install", "work", "-o", "mine.safetensors"});
+    EXPECT_EQ(result.exit_code, 2) << changes;
+    EXPECT_FALSE(Exists("mine.safetensors"));
+    folder_.Write("work/evaluation.json", json.dump());
+    return result.err;
+  };
+  EXPECT_TRUE(
+      Contains(refusal({{"head_hash", std::string(32, '0')}}), "is not what was evaluated"));
+  EXPECT_TRUE(Contains(refusal({{"part", "all"}}), "that it was trained on"));
+  EXPECT_TRUE(Contains(refusal({{"against", "a.safetensors"}}), "not with the model's own"));
+  EXPECT_TRUE(Contains(refusal({{"acceptance", {{"own", {0.9, "x"}}, {"these", {}}}}}), "own"));
+  EXPECT_TRUE(Contains(refusal({{"acceptance", 3}}), "acceptance"));
   ProgramResult result = Tune({"install", "work", "-o", "heads/mine.safetensors", "--forget"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_EQ(ReadFile(folder_ / "heads/mine.safetensors"),
-            ReadFile(folder_ / "work/train/best.safetensors"));
+  EXPECT_TRUE(ValuesOf("heads/mine.safetensors") == ValuesOf("work/train/best.safetensors"));
+  EXPECT_GE(ValuesOf("heads/mine.safetensors").size(), 14U);
   EXPECT_FALSE(Exists("work/records"));
   EXPECT_FALSE(Exists("work/results"));
-  json["head_hash"] = std::string(32, '0');
-  folder_.Write("work/evaluation.json", json.dump());
-  result = Tune({"install", "work"});
-  EXPECT_EQ(result.exit_code, 2) << result.err;
-  EXPECT_TRUE(Contains(result.err, "is not what was evaluated"));
   folder_.Write("work/evaluation.json", "{\"verdict\": [1, 2");
   EXPECT_EQ(Tune({"install", "work"}).exit_code, 2);
 }
 
-int64_t Count(const std::string& text, const std::string& part) {
-  int64_t count = 0;
-  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
+// Installed, the next run drafts with it and needs no option; the results do not know.
+TEST_F(TuneTest, InstalledWeightsAreUsedByTheNextRun) {
+  Record();
+  ASSERT_EQ(Train({"--steps", "1", "--heads", "2", "--drafts", "2"}).exit_code, 0);
+  Tune({"evaluate", "work"});
+  Evaluation({{"verdict", "better"}, {"acceptance", {{"own", {0.001}}, {"these", {0.5}}}}});
+  const std::vector<std::string> kept = {"--packed-dir", "kept", "--packed", "always"};
+  const std::string before = Text("a", kept);
+  EXPECT_TRUE(RunFactsOf("a")["model"]["draft_head"].is_null());
+  const ProgramResult result = Tune({"install", "work", "--packed-dir", "kept"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(Contains(result.out, "undo      rm kept/")) << result.out;
+
+  std::vector<std::string> again = {"in", "-o", "a"};
+  again.insert(again.end(), kept.begin(), kept.end());
+  ASSERT_EQ(Ocr(again).exit_code, 0);
+  EXPECT_EQ(RunFactsOf("a")["totals"]["pages_read"], 0) << "nothing is read again for it";
+  EXPECT_EQ(Text("b", kept), before);
+  const nlohmann::json head = RunFactsOf("b")["model"]["draft_head"];
+  EXPECT_EQ(head["installed"], true);
+  EXPECT_EQ(head["packed"], true) << "install packed it with the model";
+  EXPECT_TRUE(head["given_up"].is_null()) << head;
+  const ProgramResult inspected =
+      RunProgram(ProgramRun{{"inspect", "--json", "--packed-dir", "kept"}, "", {}, folder_.path()});
+  const nlohmann::json seen = nlohmann::json::parse(inspected.out)["draft_head"];
+  EXPECT_EQ(seen["installed"], head["file"]);
+  EXPECT_EQ(seen["acceptance"], nlohmann::json::parse("[0.5]"));
+  ASSERT_EQ(seen["packed"].size(), 1U);
+  EXPECT_EQ(seen["packed"][0]["carries"],
+            fs::path(head["file"].get<std::string>()).filename().string());
+  std::vector<std::string> own = kept;
+  own.insert(own.end(), {"--draft-head", "own"});
+  EXPECT_EQ(Text("c", own), before);
+  EXPECT_TRUE(RunFactsOf("c")["model"]["draft_head"].is_null());
+
+  folder_.Write(head["file"].get<std::string>(), "no weights");
+  EXPECT_EQ(Text("d", kept), before);
+  EXPECT_TRUE(Contains(last_error_, "the model's own drafts are used")) << last_error_;
+}
+
+// Weights at random whose file says that the model's own are good: noticed, told, given up.
+TEST_F(TuneTest, WeightsThatHaveBecomeWorseAreGivenUp) {
+  Record();
+  const std::string plain = Text("plain", {"--draft-length", "0"});
+  ASSERT_EQ(Train({"--steps", "1", "--fresh"}).exit_code, 0);
+  Tune({"evaluate", "work"});
+  Evaluation({{"verdict", "better"}});
+  ASSERT_EQ(Tune({"install", "work", "-o", "bad.safetensors"}).exit_code, 0);
+  EXPECT_EQ(Text("a", {"--draft-head", "bad.safetensors", "--draft-policy", "fixed"}), plain);
+  EXPECT_EQ(Count(last_error_, "given up for the model's own drafts"), 1) << last_error_;
+  const nlohmann::json facts = RunFactsOf("a");
+  EXPECT_TRUE(facts["model"]["draft_head"]["given_up"].is_string());
+  EXPECT_GT(facts["decoding"]["mean_accepted_length"], 2.0) << "the model's own took over";
+  // As many as pay: how many depends on the clock, the text does not.
+  EXPECT_EQ(Text("b", {"--draft-head", "bad.safetensors"}), plain);
+  EXPECT_EQ(Text("c", {"--draft-head", "bad.safetensors", "-j", "1", "--slots", "1"}), plain);
 }
 
 // A page of the model's own drafts alone, then of those before and after training.
@@ -140,6 +240,32 @@ TEST_F(TuneTest, InspectShowsDraftsBeforeAndAfterTraining) {
   EXPECT_LT(Count(page, "<section"), regions) << "one document judges";
   ASSERT_EQ(Tune({"inspect", "work", "--regions", "1000", "-j", "1", "-o", "b.html"}).exit_code, 0);
   EXPECT_EQ(ReadFile(folder_ / "b.html"), page);
+  EXPECT_FALSE(Contains(page, "The curves are those of"));
+  fs::copy(folder_ / "work/train/best.safetensors", folder_ / "copy.safetensors");
+  ASSERT_EQ(Tune({"inspect", "work", "--head", "copy.safetensors", "-o", "c.html"}).exit_code, 0);
+  EXPECT_TRUE(Contains(ReadFile(folder_ / "c.html"), "The curves are those of the training in"));
+}
+
+// Trained and judged for drafts of some tokens alone, which a run may have too.
+TEST_F(TuneTest, AReducedVocabularyIsTrainedFor) {
+  Record();
+  nlohmann::json vocabulary = {{"format", "platen-draft-vocabulary-1"}, {"ids", {}}};
+  const nlohmann::json model =
+      nlohmann::json::parse(RunProgram({"inspect", "--json"}).out)["config"]["text"];
+  vocabulary["vocab_size"] = model["vocab_size"];
+  for (int id = 0; id < model["vocab_size"].get<int>(); id += 2) vocabulary["ids"].push_back(id);
+  folder_.Write("half.json", vocabulary.dump());
+  const std::vector<std::string> half = {"--draft-vocabulary", "half.json"};
+  ASSERT_EQ(Train({"--steps", "2", half[0], half[1]}).exit_code, 0);
+  const auto accepted = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"evaluate", "work", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return nlohmann::json::parse(Tune(words).out)["acceptance"]["own"][0].get<double>();
+  };
+  EXPECT_LT(accepted(half), accepted({}) - 0.1) << "half of the tokens cannot be drafted";
+  EXPECT_EQ(Train({"--steps", "2", half[0], half[1], "--labels", "soft"}).exit_code, 2);
+  folder_.Write("half.json", "{}");
+  EXPECT_EQ(Train({"--steps", "2", half[0], half[1]}).exit_code, 2);
 }
 
 TEST_F(TuneTest, InspectSaysWhatIsGone) {
@@ -172,34 +298,97 @@ TEST_F(TuneTest, RandomWeightsOfAnyKindChangeNoText) {
       Text("plain-f32", {"--draft-length", "0", "--precision", "f32"}));
 }
 
-TEST_F(TuneTest, KilledItGoesOnToTheSameWeights) {
-  Record();
-  ASSERT_EQ(Train({"--steps", "12"}).exit_code, 0);
-  const std::string whole = ReadFile(folder_ / "work/train/best.safetensors");
-  const std::string checkpoint = ReadFile(folder_ / "work/train/checkpoint.safetensors");
-  fs::remove_all(folder_ / "work/train");
-  for (const char* steps : {"kill", "go on"}) {
-    (void)steps;
+// A training of so many steps, and others that are ended and go on.
+class EndedTuneTest : public TuneTest {
+ protected:
+  void TrainWhole(const char* steps) {
+    steps_ = steps;
+    Record();
+    ASSERT_EQ(Train({"--steps", steps}).exit_code, 0);
+    best_ = ReadFile(folder_ / "work/train/best.safetensors");
+    checkpoint_ = ReadFile(folder_ / "work/train/checkpoint.safetensors");
+    fs::remove_all(folder_ / "work/train");
+  }
+  void ExpectTheSameAtTheEnd(const std::string& where) {
+    const ProgramResult result = Train({"--steps", steps_});
+    ASSERT_EQ(result.exit_code, 0) << where << ": " << result.err;
+    EXPECT_EQ(ReadFile(folder_ / "work/train/best.safetensors"), best_) << where;
+    EXPECT_EQ(ReadFile(folder_ / "work/train/checkpoint.safetensors"), checkpoint_) << where;
+  }
+  uintmax_t LogSize() const {
+    std::error_code none;
+    const uintmax_t size = fs::file_size(folder_ / "work/train/log.jsonl", none);
+    return none ? 0 : size;
+  }
+  // The wait status of a training that gets the signal behind the first step it makes.
+  int TrainUntil(int signal) {
+    const uintmax_t size = LogSize();
     const pid_t child = ::fork();
-    ASSERT_GE(child, 0);
     if (child == 0) {
       (void)!::freopen("/dev/null", "w", stderr);
+      (void)!::freopen("/dev/null", "w", stdout);
       if (::chdir(folder_.path().c_str()) != 0) ::_exit(9);
       ::execl(PLATEN_PROGRAM, PLATEN_PROGRAM, "tune-mtp", "train", "work", "--rows", "200",
-              "--evaluate-every", "2", "--steps", "12", nullptr);
+              "--evaluate-every", "2", "--steps", steps_, nullptr);
       ::_exit(9);
     }
-    for (int i = 0; i < 600 && !Exists("work/train/checkpoint.safetensors"); ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    for (int i = 0; i < 6000 && LogSize() <= size; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(150));
-    ::kill(child, SIGKILL);
+    if (signal == SIGKILL) std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    ::kill(child, signal);
     int status = 0;
     ::waitpid(child, &status, 0);
+    return status;
   }
-  ASSERT_EQ(Train({"--steps", "12"}).exit_code, 0);
-  EXPECT_EQ(ReadFile(folder_ / "work/train/best.safetensors"), whole);
-  EXPECT_EQ(ReadFile(folder_ / "work/train/checkpoint.safetensors"), checkpoint);
+
+  const char* steps_ = "";
+  std::string best_, checkpoint_;
+};
+
+TEST_F(EndedTuneTest, KilledItGoesOnToTheSameWeights) {
+  TrainWhole("12");
+  TrainUntil(SIGKILL);
+  TrainUntil(SIGKILL);
+  ExpectTheSameAtTheEnd("killed");
+}
+
+// Ctrl-C, SIGTERM: the step is finished and kept.
+TEST_F(EndedTuneTest, InterruptedItKeepsWhatItHasAndGoesOn) {
+  TrainWhole("60");
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const int status = TrainUntil(signal);
+    ASSERT_TRUE(WIFEXITED(status)) << signal;
+    EXPECT_EQ(WEXITSTATUS(status), 130) << signal;
+    EXPECT_TRUE(Exists("work/train/checkpoint.safetensors"));
+  }
+  ExpectTheSameAtTheEnd("interrupted");
+}
+
+TEST_F(EndedTuneTest, AFullDiskIsSaidAndTheTrainingGoesOn) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "cannot be preloaded beside a sanitizer";
+#endif
+  TrainWhole("6");
+  const auto train_full_from = [&](long at) {
+    return RunProgram(ProgramRun{
+        {"tune-mtp", "train", "work", "--rows", "200", "--evaluate-every", "2", "--steps", "6"},
+        "",
+        {"LD_PRELOAD=" PLATEN_FULL_DISK, "FULL_DISK_BELOW=" + folder_ / "work",
+         "FULL_DISK_AT=" + std::to_string(at), "FULL_DISK_COUNT=" + folder_ / "count"},
+        folder_.path()});
+  };
+  ASSERT_EQ(train_full_from(0).exit_code, 0);
+  const long calls = std::atol(ReadFile(folder_ / "count").c_str());
+  ASSERT_GT(calls, 10);
+  for (long at = 1; at <= calls; at += std::max(1L, calls / 8)) {
+    fs::remove_all(folder_ / "work/train");
+    const ProgramResult result = train_full_from(at);
+    const std::string where = "call " + std::to_string(at) + " of " + std::to_string(calls);
+    EXPECT_EQ(result.exit_code, 3) << where << ": " << result.err;
+    EXPECT_TRUE(Contains(result.err, "No space left on device")) << where << ": " << result.err;
+    ExpectTheSameAtTheEnd(where);
+  }
 }
 
 TEST_F(TuneTest, SaysWhatIsWrong) {

@@ -11,6 +11,8 @@
 
 #include "model/checkpoint/packed_file.h"
 #include "model/checkpoint/packed_source.h"
+#include "model/checkpoint/safetensors_writer.h"
+#include "model/families/packing_plan.h"
 #include "model/support/hash.h"
 #include "model/support/large_memory.h"
 #include "tests/support/golden.h"
@@ -246,10 +248,10 @@ TEST_F(PackedWeightsTest, NeverNeitherReadsNorWritesAndAutoWritesNothingForSmall
 
 TEST_F(PackedWeightsTest, FilesThatWereOnlyTouchedAreComparedByContentOnce) {
   Pack();
-  const std::string stamp = PackedFile(packed_).stamp();
+  const std::string stamp = PackedFile(packed_).stamps().sources;
   fs::last_write_time(folder_.path() + "/model.safetensors", fs::file_time_type::clock::now());
   EXPECT_EQ(State(), Kind::kCurrent);
-  EXPECT_NE(PackedFile(packed_).stamp(), stamp);
+  EXPECT_NE(PackedFile(packed_).stamps().sources, stamp);
   EXPECT_NO_THROW(VerifyPacked(packed_));
 }
 
@@ -415,6 +417,147 @@ TEST_F(PackedWeightsTest, AnIndexThatLiesIsRefused) {
   expect("other sources", [&](Json& j) { j["sources"][0]["bytes"] = 1; });
   WriteAll(packed_, good.With(std::string(100, '[')));
   EXPECT_EQ(State(), Kind::kDamaged);
+}
+
+// --- draft weights of a file ---
+
+class PackedDraftHeadTest : public PackedWeightsTest {
+ protected:
+  // The snapshot's own draft layer, of which a matrix is written over with one value.
+  std::string WriteHead(const std::string& name, uint8_t value, std::string base_model = "") const {
+    const auto snapshot = Load();
+    if (base_model.empty()) base_model = WeightsHash(snapshot->checkpoint);
+    const std::vector<std::byte> other(1 << 20, std::byte{value});
+    std::vector<StoredTensor> tensors;
+    const ModuleTable modules = snapshot->Modules();
+    for (const Module& module : modules.modules()) {
+      if (module.rows_of != RowsOf::kDraft) continue;
+      for (const TensorSpec& spec : module.weights) {
+        tensors.push_back(*FindTensor(snapshot->checkpoint, spec));
+        if (!spec.name.ends_with("eh_proj.weight")) continue;
+        tensors.back().bytes = std::span(other).first(tensors.back().bytes.size());
+      }
+    }
+    const Folder folder = Folder::Open(heads_.path(), Folder::Missing::kFail);
+    WriteSafetensors(folder, name, tensors, {{DraftFileFacts::kBaseModel, base_model}});
+    return heads_.path() + "/" + name;
+  }
+  std::unique_ptr<Model> WithHead(const DraftWeightsFile& head, Use use) {
+    return std::make_unique<Model>(Load(), BestKernels(), Precision::kInt8, Options(use),
+                                   std::nullopt, head);
+  }
+  PackedState StateWith(const std::string& head) {
+    const auto snapshot = Load();
+    const PackingPlan plan(*snapshot, Precision::kInt8, {head, true}, Options(Use::kAlways));
+    return StateOfPacked(packed_, plan.subject());
+  }
+
+  const TemporaryFolder heads_;
+};
+
+TEST_F(PackedDraftHeadTest, APackedFileCarriesTheDraftWeightsAndSaysWhich) {
+  const std::string head = WriteHead("mine.safetensors", 0);
+  const Outcome own = Compute(*MakeModel(Precision::kInt8, Use::kNever));
+  const Outcome expected = Compute(*WithHead({head, true}, Use::kNever));
+  EXPECT_EQ(expected.tokens, own.tokens);
+  EXPECT_FALSE(expected == own);
+  for (int start = 0; start < 2; ++start) {  // written, then found
+    const auto model = WithHead({head, true}, Use::kAlways);
+    EXPECT_EQ(model->packed_path(), packed_);
+    EXPECT_TRUE(model->draft_head()->packed);
+    EXPECT_TRUE(Compute(*model) == expected);
+  }
+  const auto carried = PackedFile(packed_).key().draft_head;
+  ASSERT_TRUE(carried);
+  EXPECT_EQ(carried->name, "mine.safetensors");
+  EXPECT_EQ(carried->base_model, PackedFile(packed_).key().weights_hash);
+  EXPECT_EQ(StateWith(head).kind, Kind::kCurrent);
+  EXPECT_EQ(StateWith(head).draft_head, "mine.safetensors");
+  EXPECT_TRUE(warned_.empty());
+}
+
+// Only the time of a start depends on which draft weights a packed file carries.
+TEST_F(PackedDraftHeadTest, AFileWithOtherDraftWeightsServesTheRestOfTheModel) {
+  const std::string head = WriteHead("mine.safetensors", 0);
+  const std::string other = WriteHead("other.safetensors", 1);
+  const Outcome own = Compute(*MakeModel(Precision::kInt8, Use::kNever));
+  WithHead({head, true}, Use::kAlways);
+  const uint64_t inode = Inode();
+  const auto without = MakeModel(Precision::kInt8, Use::kAlways);
+  EXPECT_EQ(without->packed_path(), packed_);
+  EXPECT_TRUE(Compute(*without) == own);
+  const auto with_other = WithHead({other, false}, Use::kAlways);
+  EXPECT_EQ(with_other->packed_path(), packed_);
+  EXPECT_FALSE(with_other->draft_head()->packed);
+  EXPECT_TRUE(Compute(*with_other) == Compute(*WithHead({other, false}, Use::kNever)));
+  EXPECT_EQ(Inode(), inode);
+  EXPECT_EQ(State(), Kind::kStale);
+  EXPECT_EQ(StateWith(other).reason, "it carries the draft head mine.safetensors");
+  Pack();
+  EXPECT_NE(Inode(), inode);
+  EXPECT_EQ(StateWith(head).reason, "it carries the model's own draft head");
+  EXPECT_TRUE(Compute(*WithHead({head, true}, Use::kAlways)) ==
+              Compute(*WithHead({head, true}, Use::kNever)));
+}
+
+TEST_F(PackedDraftHeadTest, DraftWeightsThatWereOnlyTouchedAreComparedByContentOnce) {
+  const std::string head = WriteHead("mine.safetensors", 0);
+  WithHead({head, true}, Use::kAlways);
+  const PackedStamps stamps = PackedFile(packed_).stamps();
+  fs::last_write_time(head, fs::file_time_type::clock::now());
+  EXPECT_EQ(StateWith(head).kind, Kind::kCurrent);
+  EXPECT_NE(PackedFile(packed_).stamps().draft_head, stamps.draft_head);
+  EXPECT_EQ(PackedFile(packed_).stamps().sources, stamps.sources);
+  EXPECT_NO_THROW(VerifyPacked(packed_));
+  WriteHead("mine.safetensors", 2);
+  EXPECT_EQ(StateWith(head).kind, Kind::kStale);
+}
+
+TEST_F(PackedDraftHeadTest, DraftWeightsOfAnotherModelAreRefusedByName) {
+  const std::string head = WriteHead("mine.safetensors", 0);
+  const Outcome own = Compute(*MakeModel(Precision::kInt8, Use::kNever));
+  WithHead({head, true}, Use::kAlways);
+  const PackedParts good(packed_);
+  auto index = nlohmann::ordered_json::parse(good.Index());
+  index["draft_head"]["base_model"] = std::string(32, '0');
+  WriteAll(packed_, good.With(index.dump()));
+  const PackedState state = StateWith(head);
+  EXPECT_EQ(state.kind, Kind::kDamaged);
+  EXPECT_NE(state.reason.find("mine.safetensors was trained for another model"), std::string::npos)
+      << state.reason;
+  for (const char* broken : {"name", "hash", "base_model"}) {
+    auto bad = nlohmann::ordered_json::parse(good.Index());
+    bad["draft_head"][broken] = 7;
+    WriteAll(packed_, good.With(bad.dump()));
+    EXPECT_EQ(StateWith(head).kind, Kind::kDamaged) << broken;
+  }
+  fs::remove(packed_);
+  const std::string foreign = WriteHead("foreign.safetensors", 0, std::string(32, '1'));
+  for (const bool installed : {true, false}) {
+    warned_.clear();
+    const auto model = WithHead({foreign, installed}, Use::kAlways);
+    EXPECT_FALSE(model->draft_head());
+    ASSERT_EQ(warned_.size(), 1U);
+    EXPECT_NE(warned_[0].find(foreign + ": was trained for another model"), std::string::npos);
+    EXPECT_TRUE(Compute(*model) == own);
+    EXPECT_FALSE(PackedFile(packed_).key().draft_head);
+  }
+}
+
+// What is installed never keeps anybody from reading; what is named must be usable.
+TEST_F(PackedDraftHeadTest, InstalledDraftWeightsThatAreDamagedAreLeftOut) {
+  const std::string head = WriteHead("mine.safetensors", 0);
+  const Outcome own = Compute(*MakeModel(Precision::kInt8, Use::kNever));
+  const std::string good = ReadFile(head);
+  const std::string not_a_number = WriteHead("nan.safetensors", 0xff);  // NaN in every float type
+  for (const size_t size : {size_t{0}, size_t{9}, good.size() / 2, good.size()}) {
+    WriteAll(head, size == good.size() ? ReadFile(not_a_number) : good.substr(0, size));
+    warned_.clear();
+    EXPECT_TRUE(Compute(*WithHead({head, true}, Use::kNever)) == own) << size;
+    ASSERT_EQ(warned_.size(), 1U) << size;
+    EXPECT_NE(warned_[0].find("the model's own drafts are used"), std::string::npos);
+    EXPECT_THROW(WithHead({head, false}, Use::kNever), Error) << size;
+  }
 }
 
 TEST_F(PackedWeightsTest, ThingsThatAreNoFilesAreNoError) {

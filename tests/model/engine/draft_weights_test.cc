@@ -18,7 +18,7 @@ class DraftWeights : public ::testing::TestWithParam<Precision> {
   // The draft layer's tensors of the snapshot, as `edit` leaves each: name, dtype and shape in the
   // header's entry, and bytes.
   using Edit = std::function<void(std::string& name, OrderedJson& entry, std::string& bytes)>;
-  std::string Write(const Edit& edit) const {
+  std::string Write(const Edit& edit, const OrderedJson& metadata = OrderedJson::object()) const {
     const Snapshot snapshot = LoadSnapshot(SourcePath(kSnapshot));
     SafetensorsParts parts;
     const ModuleTable modules = snapshot.Modules();
@@ -36,16 +36,20 @@ class DraftWeights : public ::testing::TestWithParam<Precision> {
         parts.data += bytes;
       }
     }
+    if (!metadata.empty()) parts.header["__metadata__"] = metadata;
     const std::string path = folder_ / "head.safetensors";
     std::ofstream(path, std::ios::binary) << JoinSafetensors(parts);
     return path;
   }
   static void AsItIs(std::string&, OrderedJson&, std::string&) {}
+  static void Silence(std::string& name, OrderedJson&, std::string& bytes) {
+    if (name.find("eh_proj") != std::string::npos) bytes.assign(bytes.size(), '\0');
+  }
 
   std::unique_ptr<Model> Load(const std::string& head) const {
     return std::make_unique<Model>(std::make_unique<Snapshot>(LoadSnapshot(SourcePath(kSnapshot))),
                                    BestKernels(), GetParam(), PackingOptions{},
-                                   VisionAttention::kF32, head);
+                                   VisionAttention::kF32, DraftWeightsFile{head});
   }
   std::string Refusal(const Edit& edit) const {
     try {
@@ -87,12 +91,58 @@ TEST_P(DraftWeights, TheSnapshotsOwnFromAFileDraftTheSame) {
 
 TEST_P(DraftWeights, OthersDraftOtherwiseAndTheTextStays) {
   const Run own = Decode(*Load(""));
-  const auto silence = [](std::string& name, OrderedJson&, std::string& bytes) {
-    if (name.find("eh_proj") != std::string::npos) bytes.assign(bytes.size(), '\0');
-  };
-  const Run other = Decode(*Load(Write(silence)));
+  const Run other = Decode(*Load(Write(Silence)));
   EXPECT_EQ(other.text, own.text);
   EXPECT_NE(other.drafts, own.drafts);
+}
+
+// Two requests one after the other; the watch has its rounds in the first.
+struct TwoRuns {
+  std::vector<TokenId> texts[2];
+  std::vector<std::vector<TokenId>> later_drafts;
+  std::vector<std::string> told;
+  EngineStats stats;
+};
+TwoRuns DecodeTwice(const Model& model) {
+  TwoRuns runs;
+  EngineOptions options;
+  options.drafters = DrafterChoice::kMtp;
+  options.instruments.on_round = [&](const Round& r) { runs.later_drafts.push_back(r.drafts); };
+  options.on_draft_head_given_up = [&](const std::string& why) { runs.told.push_back(why); };
+  Engine engine(model, options);
+  for (std::vector<TokenId>& text : runs.texts) {
+    runs.later_drafts.clear();
+    Request request = GoldenRequest(model, GoldenCase("tests/golden/cases/tiny-a/tiny20"));
+    request.max_new_tokens = 60;
+    request.ignore_stop = true;
+    text = Decided(*RunToEnd(engine, std::move(request)));
+  }
+  runs.stats = engine.stats();
+  return runs;
+}
+
+// The file says that the model's own are often right; these never are.
+TEST_P(DraftWeights, ThoseThatAreWorseThanTheModelsOwnAreGivenUp) {
+  const TwoRuns own = DecodeTwice(*Load(""));
+  const auto model = Load(Write(Silence, {{DraftFileFacts::kOwnAcceptance, "0.9,0.8,0.7"}}));
+  ASSERT_NE(model->own_drafts(), nullptr);
+  const TwoRuns watched = DecodeTwice(*model);
+  EXPECT_EQ(watched.texts[0], own.texts[0]);
+  EXPECT_EQ(watched.texts[1], own.texts[1]);
+  ASSERT_EQ(watched.told.size(), 1U);
+  EXPECT_EQ(watched.stats.draft_head_given_up, watched.told[0]);
+  EXPECT_NE(watched.told[0].find("the model's own gave 3.40"), std::string::npos);
+  EXPECT_EQ(watched.later_drafts, own.later_drafts) << "the model's own have taken over";
+}
+
+TEST_P(DraftWeights, ThoseThatAreNoWorseStay) {
+  for (const char* own : {"0.01,0.001", "", "0.5,0.9", "2", "0.9,", "x"}) {
+    const auto model = Load(Write(Silence, {{DraftFileFacts::kOwnAcceptance, own}}));
+    EXPECT_EQ(model->own_drafts() != nullptr, std::string(own) == "0.01,0.001") << own;
+    const TwoRuns runs = DecodeTwice(*model);
+    EXPECT_TRUE(runs.told.empty()) << own;
+    EXPECT_NE(runs.later_drafts, DecodeTwice(*Load("")).later_drafts);
+  }
 }
 
 TEST_P(DraftWeights, WhatDoesNotFitIsRefusedByName) {

@@ -50,6 +50,7 @@ nlohmann::ordered_json BenchConditions(const Settings& settings, const Model* mo
     json["model"] = model->snapshot().dir;
     json["precision"] = PrecisionName(model->precision());
     json["attention"] = VisionAttentionName(model->attention());
+    if (model->draft_head()) json["draft_head"] = model->draft_head()->path;
   }
   return json;
 }

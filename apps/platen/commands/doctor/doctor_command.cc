@@ -30,6 +30,7 @@
 #include "bench/forecast.h"
 #include "bench/peaks.h"
 #include "model/checkpoint/packed_weights.h"
+#include "model/families/packing_plan.h"
 #include "model/families/snapshot.h"
 #include "model/hub/hub_cache.h"
 #include "model/kernels/gemm_schedule.h"
@@ -169,14 +170,22 @@ std::vector<std::string> PrintPrograms() {
 void PrintPacked(const Settings& settings, const Snapshot& snapshot) {
   using Kind = PackedState::Kind;
   const Precision precision = PrecisionNamed(settings.Text("precision"));
-  const ModuleTable modules = snapshot.Modules();
-  for (const std::string& path :
-       PackedPaths(settings.Text("packed-dir"), snapshot.dir, precision)) {
-    const PackedState state = StateOfPacked(path, {modules, snapshot.checkpoint, precision});
+  const std::string& packed_dir = settings.Text("packed-dir");
+  PackingOptions packing;
+  packing.paths = PackedPaths(packed_dir, snapshot.dir, precision);
+  packing.warn = [](const std::string& text) { Row("draft head", text); };
+  const PackingPlan plan(snapshot, precision,
+                         InstalledDraftHead(DraftHeadPaths(packed_dir, snapshot.dir)), packing);
+  if (!plan.draft_head().empty()) Row("draft head", plan.draft_head() + ": installed");
+  for (const std::string& path : packing.paths) {
+    const PackedState state = StateOfPacked(path, plan.subject());
     if (state.kind == Kind::kAbsent) continue;
-    Row("packed", path + (state.kind == Kind::kCurrent
-                              ? ": current, " + Gibibytes(static_cast<int64_t>(state.bytes))
-                              : ": not usable: " + state.reason));
+    Row("packed",
+        path + (state.kind == Kind::kCurrent
+                    ? ": current, " + Gibibytes(static_cast<int64_t>(state.bytes)) +
+                          (state.draft_head.empty() ? "" : ", carries " + state.draft_head)
+                : state.kind == Kind::kStale ? ": out of date: " + state.reason
+                                             : ": not usable: " + state.reason));
     if (state.kind == Kind::kCurrent) return;
   }
   Row("packed", WorthKeeping(snapshot.checkpoint, precision)

@@ -1,6 +1,8 @@
 #include "apps/platen/commands/ocr/decoding_settings.h"
 
+#include "apps/platen/cli/log.h"
 #include "model/engine/drafters/draft_vocabulary.h"
+#include "model/support/display_text.h"
 #include "model/support/error.h"
 
 namespace platen {
@@ -43,6 +45,11 @@ EngineOptions EngineOptionsFrom(const Settings& settings, const Model& model,
   options.draft_vocabulary = DraftVocabularyFrom(settings, model);
   options.adaptive_drafts = settings.Text("draft-policy") == "adaptive";
   options.kv_cache_bytes = kv_cache_bytes;
+  if (model.draft_head()) {
+    options.on_draft_head_given_up = [path = model.draft_head()->path](const std::string& why) {
+      Log(LogLevel::kWarning, DisplayName(path) + ": given up for the model's own drafts: " + why);
+    };
+  }
   return options;
 }
 

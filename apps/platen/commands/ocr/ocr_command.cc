@@ -213,6 +213,7 @@ int ReadDocuments(const Settings& settings, const Words& words, Job& job) {
                        run,
                        reader.loaded.dir,
                        reader.loaded.model->packed_path(),
+                       reader.loaded.model->draft_head(),
                        reader.loaded.model->kernels().name,
                        reader.loaded.wall_s,
                        reader.loaded.cpu_s,

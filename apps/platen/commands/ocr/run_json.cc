@@ -191,6 +191,15 @@ Json Decoding(const EngineStats& stats) {
           {"drafts_without_a_block", stats.short_of_blocks}};
 }
 
+Json DraftHeadOf(const RunFacts& facts) {
+  if (!facts.draft_head) return nullptr;
+  const std::string& given_up = facts.report.engine.draft_head_given_up;
+  return {{"file", ToValidUtf8(facts.draft_head->path)},
+          {"installed", facts.draft_head->installed},
+          {"packed", facts.draft_head->packed},
+          {"given_up", given_up.empty() ? Json(nullptr) : Json(given_up)}};
+}
+
 Json FailureReasons(const RunReport& report) {
   Json reasons = Json::object();
   for (const auto& [code, count] : report.failure_counts) reasons[FailureCodeName(code)] = count;
@@ -255,7 +264,8 @@ RunJsonTexts RunJson(const RunFacts& facts) {
                {"model",
                 {{"dir", facts.model_dir},
                  {"id", facts.options.model_id},
-                 {"packed_file", facts.packed_file}}},
+                 {"packed_file", facts.packed_file},
+                 {"draft_head", DraftHeadOf(facts)}}},
                {"configuration", Configuration(facts.settings)},
                {"hardware", Hardware(facts)},
                {"totals", Totals(facts)},

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/platen/cli/settings.h"
 #include "apps/platen/commands/ocr/ocr_report.h"
+#include "model/families/model.h"
 #include "pipeline/run.h"
 #include "pipeline/timeline.h"
 #include "stages/inputs/discover.h"
@@ -21,8 +23,9 @@ struct RunFacts {
   const RunReport& report;
   std::string model_dir;
   std::string packed_file;  // the weights are mapped from it; empty: packed in memory
-  std::string kernels;      // name of the kernel table
-  double load_s = 0;        // wall time until the model was ready
+  std::optional<UsedDraftHead> draft_head;  // nothing: the model's own drafts
+  std::string kernels;                      // name of the kernel table
+  double load_s = 0;                        // wall time until the model was ready
   double load_cpu_s = 0;
   const Discovery& discovery;  // what was not read, and why
   const std::vector<DoubtfulPage>& doubtful;

@@ -55,7 +55,7 @@ const std::vector<Command>& TuneKinds() {
        RunEvaluate},
       {"inspect", "show drafts, hits and misses of recorded pages in a web page",
        TuneInspectCommand, RunInspect},
-      {"install", "write the trained weights as a file, if they are better", TuneInstallCommand,
+      {"install", "use the trained weights in every run, if they are better", TuneInstallCommand,
        RunInstall}};
   return kinds;
 }
@@ -78,8 +78,8 @@ const CommandSpec& TuneCommand() {
         "  platen tune-mtp record work scans\n"
         "  platen tune-mtp train work\n"
         "  platen tune-mtp evaluate work\n"
-        "  platen tune-mtp install work -o scans.safetensors\n"
-        "  platen ocr scans -o text --draft-head scans.safetensors\n";
+        "  platen tune-mtp install work\n"
+        "  platen ocr scans -o text\n";
     return made;
   }();
   return spec;
