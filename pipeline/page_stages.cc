@@ -245,7 +245,7 @@ void PageStages::Assemble(PageSlot& page) {
   page.result.warnings = std::move(page.warnings);
   page.result.error = page.error.empty() ? failure.text : page.error.text;
   page.failure_code = CodeOf(page, failure);
-  page.result.doubts = FindDoubts(page.result, page.geometry.has_ink, reading_.scripts);
+  page.result.doubts = FindDoubts(page.result, page.geometry.has_ink, reading_);
   page.crops.clear();
 }
 

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "model/support/number_text.h"
+
 namespace platen {
 namespace {
 
@@ -12,7 +14,6 @@ namespace {
 // give the same doubts as when it was read.
 constexpr int64_t kSteps = 10'000;
 constexpr int64_t kLowConfidence = static_cast<int64_t>(kLowLineConfidence * kSteps + 0.5);
-constexpr int64_t kForeignConfidence = 9'000;
 // One low line in so many is too many; on more than one line it takes kFewestLowLines.
 constexpr int64_t kLowShare = 5;
 constexpr int64_t kFewestLowLines = 2;
@@ -75,23 +76,24 @@ std::string LowConfidenceText(const Counts& counts) {
          TwoDecimals(kLowConfidence);
 }
 
-bool LooksForeign(const Counts& counts) {
-  return counts.tokens >= kFewestTokens && counts.probability < kForeignConfidence * counts.tokens;
+int64_t InSteps(double probability) { return std::llround(probability * kSteps); }
+
+bool LooksForeign(const Counts& counts, double bound) {
+  return counts.tokens >= kFewestTokens && counts.probability < InSteps(bound) * counts.tokens;
 }
 
-std::string ForeignText(const Counts& counts, const std::vector<std::string>& scripts) {
+std::string ForeignText(const Counts& counts, const ReadingConfig& reading) {
   std::string names;
-  for (const std::string& script : scripts) names += (names.empty() ? "" : ", ") + script;
+  for (const std::string& script : reading.scripts) names += (names.empty() ? "" : ", ") + script;
   return "the mean confidence of all text is " + TwoDecimals(counts.probability / counts.tokens) +
-         ", below " + TwoDecimals(kForeignConfidence) +
+         ", below " + NumberText(reading.doubtful_below) +
          ": it looks like a script the model was not trained on (it was trained on " + names +
          ") or like text upside down";
 }
 
 }  // namespace
 
-std::vector<Doubt> FindDoubts(const PageResult& page, bool has_ink,
-                              const std::vector<std::string>& scripts) {
+std::vector<Doubt> FindDoubts(const PageResult& page, bool has_ink, const ReadingConfig& reading) {
   std::vector<Doubt> doubts;
   if (!page.error.empty()) return doubts;
   if (has_ink && IsEmptyButSound(page)) {
@@ -101,8 +103,8 @@ std::vector<Doubt> FindDoubts(const PageResult& page, bool has_ink,
   if (IsLowThroughout(counts)) {
     doubts.push_back({DoubtKind::kLowConfidence, LowConfidenceText(counts)});
   }
-  if (!scripts.empty() && LooksForeign(counts)) {
-    doubts.push_back({DoubtKind::kForeignScript, ForeignText(counts, scripts)});
+  if (!reading.scripts.empty() && LooksForeign(counts, reading.doubtful_below)) {
+    doubts.push_back({DoubtKind::kForeignScript, ForeignText(counts, reading)});
   }
   return doubts;
 }

@@ -1,9 +1,9 @@
 // Which pages a person should look at: what was read may not be what stands on them.
 #pragma once
 
-#include <string>
 #include <vector>
 
+#include "model/families/reading_config.h"
 #include "stages/formats/page_result.h"
 
 namespace platen {
@@ -15,10 +15,9 @@ inline constexpr double kLowLineConfidence = 0.6;
 //   no_text         nothing was read though `has_ink`
 //   low_confidence  at least a fifth of the lines, and two or all of them, have a mean confidence
 //                   below 0.60; regions that were read as a whole count as lines
-//   foreign_script  the mean confidence of all tokens, 15 or more, is below 0.90. Only if the model
-//                   states the `scripts` it was trained on
+//   foreign_script  the mean confidence of all tokens, 15 or more, is below the model's own bound
+//                   (`doubtful_below`). Only if the model states the scripts it was trained on
 // Confidences count as outputs show them, rounded to 0.0001. Pure.
-std::vector<Doubt> FindDoubts(const PageResult& page, bool has_ink,
-                              const std::vector<std::string>& scripts);
+std::vector<Doubt> FindDoubts(const PageResult& page, bool has_ink, const ReadingConfig& reading);
 
 }  // namespace platen

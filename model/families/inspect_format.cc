@@ -6,6 +6,7 @@
 #include "model/families/inspect.h"
 #include "model/support/display_text.h"
 #include "model/support/grouped.h"
+#include "model/support/number_text.h"
 
 namespace platen {
 namespace {
@@ -68,6 +69,10 @@ void FormatReading(const ReadingConfig& reading, std::ostream& out) {
   }
   FormatFact("trained on scripts", reading.scripts.empty() ? "not stated" : Joined(reading.scripts),
              out);
+  if (!reading.scripts.empty()) {
+    FormatFact("doubtful pages", "mean confidence below " + NumberText(reading.doubtful_below),
+               out);
+  }
   FormatFact("trained on tasks", reading.tasks.empty() ? "all" : Joined(reading.tasks), out);
 }
 

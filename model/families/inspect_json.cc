@@ -19,6 +19,7 @@ void AddReading(const InspectReport& report, Json& config) {
                          {"max_width", reading.max_width},
                          {"prompts", reading.prompts},
                          {"scripts", reading.scripts},
+                         {"doubtful_below", reading.doubtful_below},
                          {"tasks", reading.tasks}};
   }
   if (report.quantization) {

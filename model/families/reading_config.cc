@@ -215,7 +215,7 @@ ReadingConfig ReadReadingConfig(const std::string& path, std::string_view image_
   const nlohmann::json json = ReadJsonFile(path, kMaxFileBytes);
   const JsonObject root(json, path);
   root.RefuseUnknownKeys({"granularity", "line_height", "x_height", "baseline", "max_width",
-                          "prompts", "scripts", "tasks", "kinds", "int8",
+                          "prompts", "scripts", "doubtful_below", "tasks", "kinds", "int8",
                           // Of a family: it reads and checks it itself.
                           "attention_index"});
   out.present = true;
@@ -224,6 +224,10 @@ ReadingConfig ReadReadingConfig(const std::string& path, std::string_view image_
   ReadLineGeometry(root, out);
   if (root.Has("prompts")) ReadPrompts(root.Object("prompts"), image_placeholder, out);
   if (root.Has("scripts")) out.scripts = root.Strings("scripts", kMaxScripts);
+  if (root.Has("doubtful_below")) {
+    if (out.scripts.empty()) root.Fail("doubtful_below", "needs scripts");
+    out.doubtful_below = root.Number("doubtful_below", 0, 1);
+  }
   if (root.Has("tasks")) {
     out.tasks = root.Strings("tasks", out.prompts.size());
     for (const std::string& task : out.tasks) {

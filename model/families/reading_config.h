@@ -55,6 +55,7 @@ struct ReadingConfig {
   std::map<std::string, std::string> prompts;  // task -> prompt text
   std::vector<std::string> scripts;            // scripts it was trained on; empty: not stated
   std::vector<std::string> tasks;              // tasks it was trained on; empty: all
+  double doubtful_below = 0.9;  // mean token probability of a page that looks like no such script
   // By RegionKind. A kind of a task that the model was not trained on is read as text.
   std::array<KindReading, kNumRegionKinds> kinds;
 

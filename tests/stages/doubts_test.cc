@@ -8,7 +8,15 @@
 namespace platen {
 namespace {
 
-const std::vector<std::string> kLatin = {"Latin"};
+// What a model states: scripts, and below which mean confidence a page looks like another one.
+ReadingConfig Trained(const std::vector<std::string>& scripts, double doubtful_below = 0.9) {
+  ReadingConfig reading;
+  reading.scripts = scripts;
+  reading.doubtful_below = doubtful_below;
+  return reading;
+}
+
+const ReadingConfig kLatin = Trained({"Latin"});
 
 LineResult Line(double mean, int tokens = 10, const std::string& text = "some words") {
   LineResult line;
@@ -34,9 +42,9 @@ PageResult PageWithLowLines(size_t low, size_t lines) {
 }
 
 std::vector<std::string> Codes(const PageResult& page, bool has_ink = true,
-                               const std::vector<std::string>& scripts = {}) {
+                               const ReadingConfig& reading = {}) {
   std::vector<std::string> codes;
-  for (const Doubt& doubt : FindDoubts(page, has_ink, scripts)) {
+  for (const Doubt& doubt : FindDoubts(page, has_ink, reading)) {
     codes.push_back(DoubtCode(doubt.kind));
   }
   return codes;
@@ -112,8 +120,8 @@ TEST(FindDoubts, AForeignScriptLowersTheMeanOverAllTokens) {
   const PageResult page = PageOf({Line(0.85, 60), Line(0.99, 20)});
   EXPECT_EQ(Codes(page, true, kLatin), Strings{"foreign_script"});
   EXPECT_EQ(
-      FindDoubts(page, true, {"Latin", "Greek"}).at(0).text,
-      "the mean confidence of all text is 0.88, below 0.90: it looks like a script the model was "
+      FindDoubts(page, true, Trained({"Latin", "Greek"})).at(0).text,
+      "the mean confidence of all text is 0.88, below 0.9: it looks like a script the model was "
       "not trained on (it was trained on Latin, Greek) or like text upside down");
   EXPECT_EQ(Codes(page, true, {}), Strings());
   EXPECT_EQ(Codes(PageOf({Line(0.90, 60), Line(0.90, 20)}), true, kLatin), Strings());
@@ -122,6 +130,14 @@ TEST(FindDoubts, AForeignScriptLowersTheMeanOverAllTokens) {
 TEST(FindDoubts, AMeanJustBelowTheBoundIsNotShownAsTheBound) {
   EXPECT_NE(FindDoubts(PageOf({Line(0.8999, 20)}), true, kLatin).at(0).text.find("is 0.89, below"),
             std::string::npos);
+}
+
+TEST(FindDoubts, TheBoundIsTheModelsOwn) {
+  const ReadingConfig strict = Trained({"Latin"}, 0.935);
+  EXPECT_EQ(Codes(PageOf({Line(0.935, 20)}), true, strict), Strings());
+  EXPECT_EQ(FindDoubts(PageOf({Line(0.9349, 20)}), true, strict).at(0).text.substr(0, 55),
+            "the mean confidence of all text is 0.93, below 0.935: i");
+  EXPECT_EQ(Codes(PageOf({Line(0.7, 20)}), true, Trained({"Latin"}, 0.65)), Strings());
 }
 
 TEST(FindDoubts, AFewCharactersTellNoScript) {

@@ -24,6 +24,9 @@ PIXELS_MIN, PIXELS_MAX = 28 * 28 * 2, 28 * 28 * 2 * 120
 FORMAT_VERSION = "5.17.0"
 # Longer lines are cut at word gaps; somewhat below the widest training line.
 READ_WIDTH = 560
+# A page of a lower mean probability is called doubtful: where probabilities are calibrated, one in
+# ten of its characters is expected to be wrong.
+DOUBTFUL_BELOW = 0.9
 # K-group of int8 weights: with 256 the small model reads worse than in float32.
 INT8_GROUP = 64
 
@@ -166,6 +169,7 @@ def json_files(tokenizer: Path, c: ModelConfig) -> dict[str, dict]:
             "max_width": READ_WIDTH,
             "prompts": {"text": PROMPT},
             "scripts": ["Latin"],
+            "doubtful_below": DOUBTFUL_BELOW,
             "tasks": ["text"],
             "int8": {"group": INT8_GROUP},
         },

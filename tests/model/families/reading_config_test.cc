@@ -43,13 +43,15 @@ TEST(ReadingConfig, WithoutAFileIsBlocksWithTheStandardPrompts) {
   EXPECT_EQ(reading.prompts.at("text"), "Text Recognition:");
   EXPECT_EQ(reading.prompts.at("table"), "Table Recognition:");
   EXPECT_EQ(reading.prompts.at("formula"), "Formula Recognition:");
+  EXPECT_EQ(reading.doubtful_below, 0.9);
 }
 
 TEST(ReadingConfig, ReadsEveryKey) {
   const ReadingConfig reading =
       ReadingFile(R"({"granularity": "line", "line_height": 32, "x_height": 12.5,
                                "baseline": 24, "max_width": 640, "prompts": {"table": "T:"},
-                               "scripts": ["Latin", "Greek"], "tasks": ["text"]})")
+                               "scripts": ["Latin", "Greek"], "doubtful_below": 0.85,
+                               "tasks": ["text"]})")
           .Read();
   EXPECT_TRUE(reading.present);
   EXPECT_EQ(reading.granularity, Granularity::kLine);
@@ -60,6 +62,7 @@ TEST(ReadingConfig, ReadsEveryKey) {
   EXPECT_EQ(reading.prompts.at("table"), "T:");
   EXPECT_EQ(reading.prompts.at("text"), "Text Recognition:");
   EXPECT_EQ(reading.scripts, (std::vector<std::string>{"Latin", "Greek"}));
+  EXPECT_EQ(reading.doubtful_below, 0.85);
   EXPECT_EQ(reading.tasks, std::vector<std::string>{"text"});
 }
 
@@ -130,6 +133,8 @@ TEST(ReadingConfig, RefusesWhatItDoesNotKnowByName) {
       {R"({"prompts": {"text": "<|image|>"}})", "platen.json: prompts.text"},
       {R"({"tasks": ["poem"]})", "platen.json: tasks"},
       {R"({"scripts": "Latin"})", "platen.json: scripts"},
+      {R"({"scripts": ["Latin"], "doubtful_below": 1.1})", "platen.json: doubtful_below"},
+      {R"({"doubtful_below": 0.9})", "platen.json: doubtful_below"},
       {R"({"kinds": {"tables": {}}})", "platen.json: kinds.tables"},
       {R"({"kinds": {"table": {"limit": 3}}})", "platen.json: kinds.table.limit"},
       {R"({"kinds": {"table": {"prompt": ""}}})", "platen.json: kinds.table.prompt"},
