@@ -7,6 +7,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from PIL import Image
+
 import cer
 
 # Stands for platen: reads the same three words on every page.
@@ -32,11 +34,11 @@ class RapidOCR:
         assert threads == [1, 1] and os.environ["OMP_NUM_THREADS"] == "1"
 
     def __call__(self, page):
-        assert page.endswith(("a.png", "b.png")), page
+        assert page.shape == (2, 3, 3)
         end = time.process_time() + 0.5
         while time.process_time() < end:
             pass
-        return SimpleNamespace(txts=("the quick", "brown fox") if page.endswith("a.png") else None)
+        return SimpleNamespace(txts=("the quick", "brown fox") if page[0, 0].tolist() == [0, 0, 255] else None)
 """
 
 
@@ -65,8 +67,8 @@ class Run(unittest.TestCase):
         self.folder = Path(folder.name)
         (self.folder / "pages").mkdir()
         (self.folder / "gt").mkdir()
-        for name in "ab":
-            (self.folder / f"pages/{name}.png").write_bytes(b"")
+        for name, colour in (("a", "red"), ("b", "white")):
+            Image.new("RGB", (3, 2), colour).convert("P").save(self.folder / f"pages/{name}.png")
             (self.folder / f"gt/{name}.txt").write_text("the quick brown fox\n")
         self.platen = self.folder / "platen"
         self.platen.write_text(PLATEN.format(python=sys.executable))
