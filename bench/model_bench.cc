@@ -8,6 +8,7 @@
 #include <memory>
 #include <new>
 #include <numeric>
+#include <random>
 
 #include "model/engine/forward.h"
 #include "model/engine/sequence.h"
@@ -18,6 +19,7 @@ namespace {
 
 constexpr int64_t kDecodePrompt = 128;  // tokens before the first generated one
 constexpr int kStepsPerRepetition = 4;  // decode: steps timed together
+constexpr int kWatchedSteps = 1;        // and those behind them whose weights are counted
 constexpr int64_t kSequences[] = {1, 4, 8, 16, 32};
 constexpr int64_t kPrompts[] = {64, 512};
 struct ImageSize {
@@ -30,6 +32,7 @@ struct Pass {
   double seconds = 0;
   Work work;
   double context = 0;
+  double weights_read = 0;
 };
 
 double Timed(const std::function<void()>& call) {
@@ -60,7 +63,7 @@ class ModelBench {
  private:
   int64_t StepsAtMost() const {
     return static_cast<int64_t>(std::size(kSequences)) * (options_.repetitions + 1) *
-           kStepsPerRepetition * static_cast<int64_t>(options_.threads.size());
+           (kStepsPerRepetition + kWatchedSteps) * static_cast<int64_t>(options_.threads.size());
   }
 
   EngineOptions MakeEngineOptions() const {
@@ -84,12 +87,15 @@ class ModelBench {
     return engine_.Prepare(std::move(request));
   }
 
-  // A prompt of so many tokens, without images: every tokenizer makes a control character one
-  // token.
-  std::unique_ptr<Sequence> Prompt(int64_t tokens) const {
+  // A prompt of so many tokens, without images, that no other `seed` has: the same prompts would
+  // generate the same tokens and choose the same experts. Every tokenizer makes a control character
+  // one token.
+  std::unique_ptr<Sequence> Prompt(int64_t tokens, uint32_t seed) const {
     const int64_t around = Prepare({}, "\x01")->prompt_len() - 1;
-    const int64_t count = std::max<int64_t>(1, tokens - around);
-    return Prepare({}, std::string(static_cast<size_t>(count), '\x01'));
+    std::string text(static_cast<size_t>(std::max<int64_t>(1, tokens - around)), '\x01');
+    std::mt19937 random(seed);
+    for (char& c : text) c = static_cast<char>(1 + random() % 8);
+    return Prepare({}, std::move(text));
   }
 
   void Prefill(Sequence& sequence) {
@@ -131,10 +137,10 @@ void ModelBench::RunVision() {
 
 void ModelBench::RunPrefill() {
   for (const int64_t wanted : kPrompts) {
-    const int64_t tokens = Prompt(wanted)->prompt_len();
+    const int64_t tokens = Prompt(wanted, 0)->prompt_len();
     const Work work = PrefillWork(counts_, {&tokens, 1}, model_.precision());
     Measure(ModelPhase::kPrefill, tokens, [&] {
-      const auto sequence = Prompt(tokens);
+      const auto sequence = Prompt(tokens, 0);
       const double seconds = Timed([&] { Prefill(*sequence); });
       engine_.Discard(*sequence);
       return Pass{seconds, work, 0};
@@ -147,7 +153,7 @@ void ModelBench::RunDecode() {
   std::vector<const Sequence*> live;
   for (const int64_t size : kSequences) {
     while (std::ssize(live) < size) {
-      auto sequence = Prompt(kDecodePrompt);
+      auto sequence = Prompt(kDecodePrompt, static_cast<uint32_t>(live.size()));
       Prefill(*sequence);
       live.push_back(sequence.get());
       engine_.Submit(std::move(sequence));
@@ -160,7 +166,6 @@ Pass ModelBench::Decode(const std::vector<const Sequence*>& live) {
   std::vector<int64_t> contexts;
   for (const Sequence* s : live) contexts.push_back(s->cache_len + 1 + kStepsPerRepetition / 2);
   Pass pass;
-  pass.work = DecodeWork(counts_, contexts, model_.precision());
   pass.context =
       static_cast<double>(std::accumulate(contexts.begin(), contexts.end(), int64_t{0})) /
       static_cast<double>(contexts.size());
@@ -168,6 +173,10 @@ Pass ModelBench::Decode(const std::vector<const Sequence*>& live) {
                    for (int i = 0; i < kStepsPerRepetition; ++i) engine_.Step();
                  }) /
                  kStepsPerRepetition;
+  const WeightsReadMeter meter;
+  for (int i = 0; i < kWatchedSteps; ++i) engine_.Step();
+  pass.weights_read = meter.weights() / kWatchedSteps;
+  pass.work = DecodeWork(counts_, contexts, model_.precision(), pass.weights_read);
   return pass;
 }
 
@@ -201,6 +210,7 @@ ModelRow MakeRow(ModelPhase phase, int64_t size, int threads, const Samples& sam
   row.phase = phase;
   row.size = size;
   row.context = static_cast<int64_t>(samples.Median([](const Pass& p) { return p.context; }));
+  row.weights_read = samples.Median([](const Pass& p) { return p.weights_read; });
   row.threads = threads;
   row.seconds = samples.Seconds();
   row.per_second = static_cast<double>(size) / row.seconds.median;

@@ -1,8 +1,8 @@
 // Speed of the whole model's passes, each beside the least time the machine could take.
 //
 // Three phases: vision (one image of so many patches), prefill (one prompt of so many tokens),
-// decode (one step of plain decoding over so many sequences whose prompts had 128 tokens). The
-// passes are those of model/engine.h. Before and after every repetition the peaks are measured
+// decode (one step of plain decoding over so many sequences with different prompts of 128 tokens).
+// The passes are those of model/engine.h. Before and after every repetition the peaks are measured
 // with as many threads; thread counts take turns.
 #pragma once
 
@@ -22,8 +22,9 @@ const char* PhaseName(ModelPhase phase);  // "vision", "prefill", "decode"
 
 struct ModelRow {
   ModelPhase phase = ModelPhase::kVision;
-  int64_t size = 0;     // patches, prompt tokens or sequences
-  int64_t context = 0;  // decode: mean number of keys a row sees
+  int64_t size = 0;         // patches, prompt tokens or sequences
+  int64_t context = 0;      // decode: mean number of keys a row sees
+  double weights_read = 0;  // decode: counted in a step; of experts those that some row chose
   int threads = 1;
   Spread seconds;                     // wall time of one pass
   double per_second = 0;              // patches, prompt tokens or generated tokens at the median

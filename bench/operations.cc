@@ -17,12 +17,6 @@ double RowWeights(const ModelCounts& counts) {
   return counts.row_weights + counts.routed_weights * counts.routed_share;
 }
 
-// Weights that some of so many rows read, if each chooses its experts by chance.
-double WeightsRead(const ModelCounts& counts, double rows) {
-  const double unread = std::pow(1 - counts.routed_share, rows);
-  return counts.row_weights + counts.head_weights + counts.routed_weights * (1 - unread);
-}
-
 double Sum(std::span<const int64_t> values) {
   return static_cast<double>(std::accumulate(values.begin(), values.end(), int64_t{0}));
 }
@@ -90,13 +84,19 @@ Work PrefillWork(const ModelCounts& counts, std::span<const int64_t> prompts, Pr
   return work;
 }
 
-Work DecodeWork(const ModelCounts& counts, std::span<const int64_t> contexts, Precision precision) {
+double WeightsRead(const ModelCounts& counts, double rows) {
+  const double unread = std::pow(1 - counts.routed_share, rows);
+  return counts.row_weights + counts.head_weights + counts.routed_weights * (1 - unread);
+}
+
+Work DecodeWork(const ModelCounts& counts, std::span<const int64_t> contexts, Precision precision,
+                std::optional<double> weights_read) {
   const auto rows = static_cast<double>(contexts.size());
   const double keys = Sum(contexts);
   Work work;
   work.linear = 2 * rows * (RowWeights(counts) + counts.head_weights);
   work.attention = keys * counts.text_attention.operations_per_key();
-  work.bytes = WeightBytes(WeightsRead(counts, rows), precision) +
+  work.bytes = WeightBytes(weights_read.value_or(WeightsRead(counts, rows)), precision) +
                keys * static_cast<double>(KvPool::TokenBytes(counts.cache, KvTypeOf(precision)));
   return work;
 }

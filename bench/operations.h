@@ -5,12 +5,15 @@
 // implementation can pass.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "bench/peaks.h"
 #include "model/families/architecture.h"
 #include "model/ops/linear.h"
+#include "model/ops/work_observer.h"
 
 namespace platen::bench {
 
@@ -46,8 +49,27 @@ Work VisionWork(const ModelCounts& counts, std::span<const int64_t> patches, Pre
 // One prefill of prompts of so many tokens each, the head over the last row of each.
 Work PrefillWork(const ModelCounts& counts, std::span<const int64_t> prompts, Precision precision);
 
-// One step of plain decoding: one row for each sequence, which sees so many keys.
-Work DecodeWork(const ModelCounts& counts, std::span<const int64_t> contexts, Precision precision);
+// Weights that some of so many rows of the decoder read, if each chooses its experts by chance.
+double WeightsRead(const ModelCounts& counts, double rows);
+
+// One step of plain decoding: one row for each sequence, which sees so many keys. `weights_read`:
+// where it is known from the step itself (WeightsReadMeter); else those of WeightsRead.
+Work DecodeWork(const ModelCounts& counts, std::span<const int64_t> contexts, Precision precision,
+                std::optional<double> weights_read = {});
+
+// Counts the weights of all products while it lives: of experts those that some row was sent to.
+class WeightsReadMeter final : public WorkObserver {
+ public:
+  WeightsReadMeter() { SetWorkObserver(this); }
+  ~WeightsReadMeter() override { SetWorkObserver(nullptr); }
+  void OnGemm(const GemmCall& call, int64_t, int64_t) override { weights_ += call.n * call.k; }
+  void OnLoopBody(uint64_t, int64_t, int64_t) override {}
+
+  double weights() const { return static_cast<double>(weights_); }
+
+ private:
+  std::atomic<int64_t> weights_ = 0;
+};
 
 // The time of the work if every linear layer ran at the peak of its precision, attention at that of
 // its arithmetic, and memory at its full rate beside them. What fits the last-level cache is

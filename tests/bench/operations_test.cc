@@ -103,6 +103,46 @@ TEST(OperationsTest, OnlyChosenExpertsCount) {
   EXPECT_NEAR(PrefillWork(counts, std::vector<int64_t>{60}, Precision::kInt8).bytes, all, 1e-6);
 }
 
+// Sequences that say the same choose the same experts, so what a step reads is counted in the step.
+TEST(OperationsTest, AStepReadsTheExpertsThatItsRowsChose) {
+  const Model model(
+      std::make_unique<Snapshot>(LoadSnapshot(PLATEN_SOURCE_DIR "/tests/golden/minillm/mini-chat")),
+      BestKernels(), Precision::kInt8);
+  EngineOptions options;
+  options.draft_length = 0;
+  Engine engine(model, options);
+  const ModelCounts counts = CountsOf(model.architecture());
+  std::vector<int64_t> contexts;
+  const auto add = [&](const char* text) {
+    Request request;
+    request.task_text = text;
+    request.max_new_tokens = 5;
+    request.ignore_stop = true;
+    auto sequence = engine.Prepare(std::move(request));
+    contexts.push_back(sequence->prompt_len());
+    Sequence* one = sequence.get();
+    ASSERT_TRUE(engine.TryReserve(*sequence));
+    engine.Prefill(std::span(&one, 1));
+    engine.Submit(std::move(sequence));
+  };
+  const auto step = [&] {
+    const WeightsReadMeter meter;
+    engine.Step();
+    return meter.weights();
+  };
+  for (int i = 0; i < 3; ++i) add("Once");
+  const double alike = step();  // as one row: two of four experts in each layer
+  EXPECT_EQ(alike, counts.row_weights + counts.head_weights + counts.routed_weights / 2);
+  const Work expected = DecodeWork(counts, contexts, Precision::kInt8);
+  const Work read = DecodeWork(counts, contexts, Precision::kInt8, alike);
+  EXPECT_EQ(read.linear, expected.linear);
+  EXPECT_DOUBLE_EQ(expected.bytes - read.bytes, WeightsRead(counts, 3) - alike);
+  for (const char* text : {"12 + 13", "a", "The quick brown fox", "Zebra"}) add(text);
+  const double different = step();
+  EXPECT_GT(different, alike);
+  EXPECT_LE(different, counts.row_weights + counts.head_weights + counts.routed_weights);
+}
+
 // A model so small that its sums can be done by hand.
 ModelCounts TinyModel() {
   glm_ocr::Config config;

@@ -71,6 +71,7 @@ TEST(BenchModelTest, EveryPhaseAndSizeHasARowWhoseNumbersFit) {
     EXPECT_TRUE(row.at("bound") == "compute" || row.at("bound") == "memory");
     if (row.at("phase") == "decode") {
       EXPECT_GT(row.at("context").get<int>(), 128);
+      EXPECT_GT(row.at("weights_read").get<int64_t>(), 0);
     }
   }
 }

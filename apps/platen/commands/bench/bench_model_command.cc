@@ -61,6 +61,7 @@ nlohmann::ordered_json RowJson(const bench::ModelRow& row) {
   nlohmann::ordered_json json = {
       {"phase", PhaseName(row.phase)}, {"size", row.size}, {"unit", UnitOf(row.phase)}};
   if (row.context > 0) json["context"] = row.context;
+  if (row.weights_read > 0) json["weights_read"] = static_cast<int64_t>(row.weights_read);
   json["threads"] = row.threads;
   json["seconds"] = ToJson(row.seconds);
   json["per_second"] = row.per_second;
@@ -105,7 +106,8 @@ const CommandSpec& BenchModelCommand() {
           "the prefill of 64 and 512 tokens, and a step of plain decoding for 1, 4, 8, 16 and "
           "32 sequences. Beside each stands the least time this machine could take for it: all "
           "products at the peak of their precision, attention at that of its values' type, "
-          "every weight read once from memory; the peaks are measured before and after every "
+          "every weight that is used read once from memory; the peaks are measured before and "
+          "after every "
           "repetition. Sizes a model cannot read are left out.\n\n"
           "  tools/random_snapshot.py /tmp/full      a snapshot of GLM-OCR's size, 2.7 GB, no "
           "download\n"
