@@ -3,6 +3,9 @@
 //
 // In a page of keys a vector holds 16 tokens of one dimension, so a weighted value is summed over
 // 16 lanes of tokens, each ascending by sixteens, then over the lanes; once for each split.
+//
+// The scores of the first row block fetch latents a few pages ahead; the other blocks find them in
+// the L2 cache.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +20,9 @@ namespace platen::PLATEN_ISA {
 
 // Query rows that use a split while it is in the L2 cache.
 constexpr int kLatentTile = 64;
+
+// Pages of latents from one that is used to the one that is fetched meanwhile.
+constexpr int kPagesAhead = 2;
 
 struct LatentTile {
   SoftmaxRows<kLatentTile, kMaxLatentWidth> state;
@@ -58,19 +64,18 @@ PLATEN_INLINE void SumTokens(const float* p, const LatentRows& latents, int firs
   }
 }
 
-// totals[MR][16] of dimensions `first` .. first + ND - 1, from place `first` % 16 on.
+// quads[MR][16][4]: what StoreQuads leaves of dimensions `first` .. first + ND - 1, from place
+// `first` % 16 on.
 template <class Page, int MR, int ND>
 [[gnu::noinline]] void WeighDimensions(const float* p, const LatentRows& latents, int first,
-                                       float* totals) {
+                                       float* quads) {
   F32x16 acc[MR][ND];
   Unroll<MR>([&](auto r) __attribute__((always_inline)) {
     Unroll<ND>([&](auto d) __attribute__((always_inline)) { acc[r][d] = Set1(0.0F); });
   });
   SumTokens<Page>(p, latents, first, acc);
   Unroll<MR>([&](auto r) __attribute__((always_inline)) {
-    Unroll<ND>([&](auto d) __attribute__((always_inline)) {
-      totals[r * 16 + first % 16 + d] = ReduceAdd(acc[r][d]);
-    });
+    StoreQuads(acc[r], quads + (r * 16 + first % 16) * 4);
   });
 }
 
@@ -80,30 +85,50 @@ PLATEN_INLINE void WeighLatents(const float* p, const LatentRows& latents, int w
                                 const float* rescale, float* out, int out_stride) {
   constexpr int kAtOnce = kTileVectors < Page::kDepth ? Page::kDepth : kTileVectors;
   for (int first = 0; first < width; first += 16) {
-    alignas(64) float totals[MR * 16] = {};
+    alignas(64) float quads[MR * 16 * 4];
     const int end = first + 16 < width ? first + 16 : width;
+    if (end < first + 16) {
+      for (float& quad : quads) quad = 0.0F;
+    }
     int d = first;
     for (; d + kAtOnce <= end; d += kAtOnce) {
-      WeighDimensions<Page, MR, kAtOnce>(p, latents, d, totals);
+      WeighDimensions<Page, MR, kAtOnce>(p, latents, d, quads);
     }
     // An odd width has a pair whose second dimension is no value: it is behind `width` and ignored.
     for (; d < end; d += Page::kDepth) {
-      WeighDimensions<Page, MR, Page::kDepth>(p, latents, d, totals);
+      WeighDimensions<Page, MR, Page::kDepth>(p, latents, d, quads);
     }
     for (int r = 0; r < MR; ++r) {
       float* at = out + r * out_stride + first;
-      Store(Add(Mul(Load(at), Set1(rescale[r])), Load(totals + r * 16)), at);
+      Store(Add(Mul(Load(at), Set1(rescale[r])), AddQuads(quads + r * 64)), at);
     }
   }
 }
+
+// Of each page of a split, the latents that are read kPagesAhead pages later.
+struct PagesAhead {
+  const void* at[kKeySplit / 16];
+
+  PLATEN_INLINE PagesAhead(const LatentAttentionJob& job, int first_page, int count) {
+    const int keys = LongestContext(job.context, 0, job.rows);
+    const int last = (keys + job.page_tokens - 1) / job.page_tokens - 1;
+    for (int i = 0; i < count; ++i) {
+      const int page = first_page + i + kPagesAhead;
+      at[i] = job.pages[page < last ? page : last];
+    }
+  }
+};
 
 template <class Page>
 PLATEN_INLINE void AttendLatentSplit(const LatentAttentionJob& job, LatentTile& t,
                                      const int32_t* context, int row, int rows, int first,
                                      int count, int out_stride) {
-  const void* const* pages = job.pages + first / job.page_tokens;
-  const SplitPages split = {pages, nullptr, (count + job.page_tokens - 1) / job.page_tokens,
-                            job.page_tokens, job.key_width};
+  const int first_page = first / job.page_tokens;
+  const int num_pages = (count + job.page_tokens - 1) / job.page_tokens;
+  const void* const* pages = job.pages + first_page;
+  const PagesAhead ahead(job, first_page, num_pages);
+  const SplitPages split = {pages, row == 0 ? ahead.at : nullptr, num_pages, job.page_tokens,
+                            job.key_width};
   F32Products<Page>::Scores(rows, t.state.q + row * job.key_width, split, t.p);
   Soften(t.state, context, row, rows, first, count, t.p, t.rescale);
   const LatentRows latents = {pages, job.page_tokens, count};

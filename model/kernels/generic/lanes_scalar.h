@@ -123,6 +123,19 @@ inline float ReduceAdd(F32x16 a) {
   }
   return a.v[0];
 }
+// ReduceAdd of many vectors, in two halves. The first leaves four sums of each: p[4 i + j] for j of
+// 0 .. 3 is what lane j of a[i] holds after the first two steps of the tree.
+template <int N>
+inline void StoreQuads(const F32x16 (&a)[N], float* p) {
+  for (int i = 0; i < 4 * N; ++i) {
+    const float* v = a[i / 4].v + i % 4;
+    p[i] = (v[0] + v[8]) + (v[4] + v[12]);
+  }
+}
+// The second takes those of 16 vectors: lane i is ReduceAdd of the vector i.
+inline F32x16 AddQuads(const float* p) {
+  return Map([&](int i) { return (p[4 * i] + p[4 * i + 2]) + (p[4 * i + 1] + p[4 * i + 3]); });
+}
 inline float ReduceMax(F32x16 a) {
   for (int width = 8; width > 0; width /= 2) {
     for (int i = 0; i < width; ++i) a.v[i] = a.v[i] > a.v[i + width] ? a.v[i] : a.v[i + width];

@@ -126,6 +126,28 @@ PLATEN_INLINE float ReduceAdd(F32x16 a) {
   const __m128 r2 = _mm_add_ps(r4, _mm_movehl_ps(r4, r4));
   return _mm_cvtss_f32(_mm_add_ss(r2, _mm_movehdup_ps(r2)));
 }
+template <int N>
+PLATEN_INLINE void StoreQuads(const F32x16 (&a)[N], float* p) {
+  Unroll<N>([&](auto i) __attribute__((always_inline)) {
+    const __m256 r8 = _mm256_add_ps(a[i].lo, a[i].hi);
+    const __m128 r4 = _mm_add_ps(_mm256_castps256_ps128(r8), _mm256_extractf128_ps(r8, 1));
+    _mm_storeu_ps(p + 4 * i, r4);
+  });
+}
+// The sums of eight quads, in the order 0, 2, 4, 6, 1, 3, 5, 7 of memory.
+PLATEN_INLINE __m256 AddEightQuads(const float* p) {
+  const auto fold = [](const float* at) {
+    const __m256 a = _mm256_loadu_ps(at), b = _mm256_loadu_ps(at + 8);
+    return _mm256_add_ps(_mm256_shuffle_ps(a, b, 0x44), _mm256_shuffle_ps(a, b, 0xEE));
+  };
+  const __m256 low = fold(p), high = fold(p + 16);
+  return _mm256_add_ps(_mm256_shuffle_ps(low, high, 0x88), _mm256_shuffle_ps(low, high, 0xDD));
+}
+PLATEN_INLINE F32x16 AddQuads(const float* p) {
+  const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+  return {_mm256_permutevar8x32_ps(AddEightQuads(p), order),
+          _mm256_permutevar8x32_ps(AddEightQuads(p + 32), order)};
+}
 PLATEN_INLINE float ReduceMax(F32x16 a) {
   const __m256 r8 = _mm256_max_ps(a.lo, a.hi);
   const __m128 r4 = _mm_max_ps(_mm256_castps256_ps128(r8), _mm256_extractf128_ps(r8, 1));

@@ -96,6 +96,35 @@ PLATEN_INLINE float ReduceAdd(F32x16 a) {
   const __m128 r2 = _mm_add_ps(r4, _mm_movehl_ps(r4, r4));
   return _mm_cvtss_f32(_mm_add_ss(r2, _mm_movehdup_ps(r2)));
 }
+// What the first steps of the tree leave of two vectors, eight lanes of each.
+PLATEN_INLINE __m512 AddHalves(__m512 a, __m512 b) {
+  return _mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x44), _mm512_shuffle_f32x4(a, b, 0xEE));
+}
+template <int N>
+PLATEN_INLINE void StoreQuads(const F32x16 (&a)[N], float* p) {
+  if constexpr (N == 4) {
+    const __m512 low = AddHalves(a[0].v, a[1].v), high = AddHalves(a[2].v, a[3].v);
+    _mm512_storeu_ps(p, _mm512_add_ps(_mm512_shuffle_f32x4(low, high, 0x88),
+                                      _mm512_shuffle_f32x4(low, high, 0xDD)));
+  } else {
+    for (int i = 0; i < N; ++i) {
+      const __m256 r8 = _mm256_add_ps(_mm512_castps512_ps256(a[i].v), UpperHalf(a[i].v));
+      const __m128 r4 = _mm_add_ps(_mm256_castps256_ps128(r8), _mm256_extractf128_ps(r8, 1));
+      _mm_storeu_ps(p + 4 * i, r4);
+    }
+  }
+}
+PLATEN_INLINE F32x16 AddQuads(const float* p) {
+  const auto fold = [](const float* at) {
+    const __m512 a = _mm512_loadu_ps(at), b = _mm512_loadu_ps(at + 16);
+    return _mm512_add_ps(_mm512_shuffle_ps(a, b, 0x44), _mm512_shuffle_ps(a, b, 0xEE));
+  };
+  const __m512 low = fold(p), high = fold(p + 32);
+  const __m512 sums =
+      _mm512_add_ps(_mm512_shuffle_ps(low, high, 0x88), _mm512_shuffle_ps(low, high, 0xDD));
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  return {_mm512_permutexvar_ps(order, sums)};
+}
 PLATEN_INLINE float ReduceMax(F32x16 a) {
   const __m256 r8 = _mm256_max_ps(_mm512_castps512_ps256(a.v), UpperHalf(a.v));
   const __m128 r4 = _mm_max_ps(_mm256_castps256_ps128(r8), _mm256_extractf128_ps(r8, 1));
