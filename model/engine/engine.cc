@@ -144,10 +144,13 @@ void Engine::Impl::CheckFits(const Sequence& s) const {
   const int64_t worst = s.worst_case_rows();
   const int64_t positions = model.architecture().text().max_positions;
   if (worst > positions) {
+    const bool text_only = s.result.image_tokens == 0;
     throw Error(ErrorKind::kInput, {},
-                "the region needs " + std::to_string(worst) +
+                std::string(text_only ? "the request" : "the region") + " needs " +
+                    std::to_string(worst) +
                     " positions (prompt and longest answer), the model has " +
-                    std::to_string(positions) + "; lower --max-new-tokens or read smaller regions",
+                    std::to_string(positions) + "; lower --max-new-tokens or " +
+                    (text_only ? "shorten the prompt" : "read smaller regions"),
                 FailureCode::kTooLarge);
   }
   if (pool.BlocksFor(worst) > pool.total_blocks()) {

@@ -158,6 +158,9 @@ RequestLine ReadRequestLine(const std::string& text, const Model& model,
   line.RefuseUnknownKeys({"id", "images", "prompt", "task", "messages", "max_new_tokens",
                           "min_new_tokens", "stop", "temperature", "top_k", "top_p",
                           "repetition_penalty", "seed", "acceptance", "draft_length", "drafters"});
+  if (!line.Has("images") && !line.Has("prompt") && !line.Has("task") && !line.Has("messages")) {
+    line.Fail("prompt", "is needed, or messages, where there are no images");
+  }
   RequestLine read;
   if (line.Has("id")) read.id = line.String("id", kMostIdBytes);
   Request& request = read.request;
