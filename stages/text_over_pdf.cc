@@ -61,6 +61,28 @@ std::optional<ChildResult> RunQpdf(const DocumentReader& reader, const std::stri
   }
 }
 
+// Of some objects, with the data of streams; see OldPdfText.
+DescribeStreams StreamsOf(const DocumentReader& reader, const std::string& path) {
+  return [&reader, path](const std::vector<std::string>& objects) -> std::optional<std::string> {
+    std::string arguments =
+        "--json=2\n--json-key=qpdf\n--json-stream-data=inline\n--decode-level=generalized\n";
+    for (const std::string& object : objects) arguments += "--json-object=" + object + "\n";
+    const auto described = RunQpdf(reader, path, std::move(arguments));
+    if (!described) return std::nullopt;
+    return std::string(described->output.begin(), described->output.end());
+  };
+}
+
+// Of a file some of whose pages go on showing text; see PdfUpdate::keep_text.
+std::string NoteOf(const std::vector<int>& pages) {
+  if (pages.empty()) return "";
+  const bool one = pages.size() == 1;
+  return "has text twice on " + (one ? "page " : std::to_string(pages.size()) + " pages, page ") +
+         std::to_string(pages.front()) + (one ? "" : " first") +
+         ": as the page shows it itself, and as it was read (--text-layer auto takes a page's own "
+         "text where it is sound)";
+}
+
 // The file's bytes, piece by piece.
 void Copy(const InputFile& file, const PageImages::Append& append) {
   std::vector<uint8_t> piece(1 << 20);
@@ -72,33 +94,36 @@ void Copy(const InputFile& file, const PageImages::Append& append) {
   }
 }
 
-bool WriteOver(const DocumentReader& reader, const std::string& path,
-               const PageImages::Pages& pages, const PageImages::Append& append) {
+// See PageImages::over_file.
+std::optional<std::string> WriteOver(const DocumentReader& reader, const std::string& path,
+                                     const PageImages::Pages& pages,
+                                     const PageImages::Append& append) {
   const auto described = RunQpdf(
       reader, path, "--json=2\n--json-key=pages\n--json-key=qpdf\n--json-stream-data=none\n");
-  if (!described) return false;
-  std::string update;
+  if (!described) return std::nullopt;
+  std::string update, note;
   try {
     const auto* text = reinterpret_cast<const char*>(described->output.data());
-    PdfUpdate changes({text, described->output.size()});
-    if (changes.num_pages() != reader.num_pages()) return false;
+    PdfUpdate changes({text, described->output.size()}, StreamsOf(reader, path));
+    if (changes.num_pages() != reader.num_pages()) return std::nullopt;
     pages([&](const PageResult& page) { changes.Add(page); });
     if (changes.empty()) {
       Copy(InputFile(path), append);
-      return true;
+      return "";
     }
+    note = NoteOf(changes.keep_text());
     update = changes.Take();
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::kInput) throw;
-    return false;
+    return std::nullopt;
   }
   const SharedFile json(update), output;
   const std::string arguments = "--update-from-json=" + json.path() +
                                 "\n--decrypt\n--deterministic-id\n--decode-level=none\n" +
                                 "--compress-streams=y\n" + output.path() + "\n";
-  if (!RunQpdf(reader, path, arguments)) return false;
+  if (!RunQpdf(reader, path, arguments)) return std::nullopt;
   Copy(InputFile(output.path()), append);
-  return true;
+  return note;
 }
 
 }  // namespace

@@ -83,14 +83,15 @@ std::vector<WrittenFile> WriteDocument(const Folder& root, const std::string& st
       }
       continue;
     }
-    files.Add(OutputSuffix(format, 0, of_pages), [&](AtomicFile& file) {
+    files.Add(OutputSuffix(format, 0, of_pages), [&](AtomicFile& file) -> std::string {
       const bool over = GoesOverFile(format) && pages.images.over_file;
-      if (over && pages.images.over_file(
-                      [&](const auto& each) {
-                        for (int i = 0; i < pages.count; ++i) each(shown.Get(i));
-                      },
-                      [&](std::string_view bytes) { file.Append(bytes); })) {
-        return "";
+      if (over) {
+        const auto note = pages.images.over_file(
+            [&](const auto& each) {
+              for (int i = 0; i < pages.count; ++i) each(shown.Get(i));
+            },
+            [&](std::string_view bytes) { file.Append(bytes); });
+        if (note) return *note;
       }
       file.Append(writer->Begin(info));
       for (int i = 0; i < pages.count; ++i) file.Append(writer->Page(shown.Get(i)));

@@ -20,6 +20,9 @@ struct EncodedImage {
 // Rows of black and white in one piece of ITU-T T.6.
 inline constexpr const char* kFaxCode = "image/x-fax-group4";
 
+// How a format shows pages: PageImages::upright, or PageImages::in_file.
+enum class PageView { kNone, kUpright, kInFile };
+
 // A writer calls each once for a page at most, in its own thread. Nothing: the picture cannot be
 // had. Empty: there are no pictures.
 struct PageImages {
@@ -28,10 +31,12 @@ struct PageImages {
   Get in_file = {};  // the page as its file holds it, in full size: see PlaceOnImage
 
   // Of a document whose own file can take the text: gives that file with the text of `pages`, piece
-  // by piece. False, and nothing given: it cannot.
+  // by piece; returns what its reader should know of it, or "". Nothing, and nothing given: it
+  // cannot.
   using Pages = std::function<void(const std::function<void(const PageResult&)>& each)>;
   using Append = std::function<void(std::string_view bytes)>;
-  using OverFile = std::function<bool(const Pages& pages, const Append& append)>;
+  using OverFile =
+      std::function<std::optional<std::string>(const Pages& pages, const Append& append)>;
   OverFile over_file = {};
 };
 

@@ -3,28 +3,19 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <utility>
 
-#include "model/support/error.h"
 #include "stages/formats/base64.h"
 #include "stages/formats/decimal.h"
 #include "stages/formats/pdf_parts.h"
 #include "stages/formats/pdf_text.h"
 #include "stages/formats/placed_page.h"
+#include "stages/formats/qpdf_objects.h"
 
 namespace platen {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-constexpr int kMostParents = 64;
-
-[[noreturn]] void Fail(const std::string& reason) {
-  throw Error(ErrorKind::kInput, {"qpdf's description", ""}, reason);
-}
-
-std::string ObjectKey(const std::string& reference) { return "obj:" + reference; }
+using Json = QpdfObjects::Json;
 
 Json Stream(const std::string& bytes, Json entries = Json::object()) {
   return {{"stream", {{"data", Base64(bytes)}, {"dict", std::move(entries)}}}};
@@ -59,49 +50,33 @@ std::string ToPageSpace(const Crop& crop, int rotation) {
 }  // namespace
 
 struct PdfUpdate::Objects {
-  Json pages;
-  Json known;  // by key
+  Objects(std::string_view description, DescribeStreams describe)
+      : all(description), old_text(all, std::move(describe)) {}
+
+  const QpdfObjects all;
+  OldPdfText old_text;
   Json changed = Json::object();
-  Json head;
-  int next = 0;    // number of the next new object
-  int font = 0;    // number; 0: no page has needed it
-  int before = 0;  // of the content that stands before all others
+  int next = 0;                // number of the next new object
+  int font = 0;                // number; 0: no page has needed it
+  int before = 0;              // of the content that stands before all others
+  std::vector<int> keep_text;  // pages
   CodeTable codes;
 
   std::string Reserve() { return std::to_string(next++) + " 0 R"; }
 
-  // The object's value, if `value` is a reference to one; else itself.
-  const Json& Resolved(const Json& value) const {
-    static const Json nothing;
-    const Json* at = &value;
-    for (int i = 0; i < kMostParents && at->is_string(); ++i) {
-      const auto found = known.find(ObjectKey(at->get_ref<const std::string&>()));
-      if (found == known.end()) return *at;  // a name or a string
-      const auto inside = found->find("value");
-      if (inside == found->end()) return nothing;  // a stream
-      at = &*inside;
-    }
-    return *at;
-  }
-
-  // Of the page or the nodes above it.
-  Json Inherited(const Json& page, const char* key) const {
-    const Json* node = &page;
-    for (int i = 0; i < kMostParents && node->is_object(); ++i) {
-      if (node->contains(key)) return Resolved((*node)[key]);
-      if (!node->contains("/Parent")) break;
-      node = &Resolved((*node)["/Parent"]);
-    }
-    return {};
+  std::string Make(Json value) {
+    std::string reference = Reserve();
+    changed[ObjectKey(reference)] = std::move(value);
+    return reference;
   }
 
   // Of a box of the page, its corners in order.
   bool BoxOf(const Json& page, const char* key, Crop& box) const {
-    const Json value = Inherited(page, key);
+    const Json value = all.Inherited(page, key);
     if (!value.is_array() || value.size() != 4) return false;
     std::array<double, 4> at = {};
     for (size_t i = 0; i < at.size(); ++i) {
-      const Json& number = Resolved(value[i]);
+      const Json& number = all.Resolved(value[i]);
       if (!number.is_number()) return false;
       at[i] = number.get<double>();
       if (!(std::abs(at[i]) < 1e6)) return false;
@@ -113,7 +88,7 @@ struct PdfUpdate::Objects {
 
   Crop CropOf(const Json& page) const {
     Crop media, crop;
-    if (!BoxOf(page, "/MediaBox", media)) Fail("a page has no size");
+    if (!BoxOf(page, "/MediaBox", media)) QpdfObjects::Fail("a page has no size");
     if (!BoxOf(page, "/CropBox", crop)) return media;
     const Crop both = {std::max(media.x0, crop.x0), std::max(media.y0, crop.y0),
                        std::min(media.x1, crop.x1), std::min(media.y1, crop.y1)};
@@ -121,7 +96,7 @@ struct PdfUpdate::Objects {
   }
 
   int RotationOf(const Json& page) const {
-    const Json value = Inherited(page, "/Rotate");
+    const Json value = all.Inherited(page, "/Rotate");
     if (!value.is_number_integer()) return 0;
     return static_cast<int>((value.get<int64_t>() % 360 + 360) % 360);
   }
@@ -130,14 +105,29 @@ struct PdfUpdate::Objects {
   // changed.
   Json ResourcesOf(const Json& page, std::string& name) {
     if (font == 0) font = next++;
-    Json resources = Inherited(page, "/Resources");
+    Json resources = all.Inherited(page, "/Resources");
     if (!resources.is_object()) resources = Json::object();
-    Json fonts = resources.contains("/Font") ? Resolved(resources["/Font"]) : Json::object();
+    Json fonts = resources.contains("/Font") ? all.Resolved(resources["/Font"]) : Json::object();
     if (!fonts.is_object()) fonts = Json::object();
     for (name = "/Text"; fonts.contains(name);) name += "X";
     fonts[name] = std::to_string(font) + " 0 R";
     resources["/Font"] = std::move(fonts);
     return resources;
+  }
+
+  // The page's contents, without invisible text if all of the page was read. `resources`: the
+  // page's own.
+  Json OldContents(const PageResult& result, const Json& listed, Json& resources) {
+    if (HasTextLayer(result)) return listed["contents"];
+    PageWithoutText old = old_text.Without(static_cast<size_t>(result.page) - 1, resources,
+                                           [this](Json value) { return Make(std::move(value)); });
+    if (old.keeps_text) keep_text.push_back(result.page);
+    if (!old.forms.empty()) {
+      Json forms = all.Resolved(resources["/XObject"]);
+      forms.update(old.forms);
+      resources["/XObject"] = std::move(forms);
+    }
+    return old.content ? Json::array({Make(Stream(*old.content))}) : listed["contents"];
   }
 
   void AddFont() {
@@ -178,26 +168,21 @@ struct PdfUpdate::Objects {
   }
 };
 
-PdfUpdate::PdfUpdate(std::string_view description) : objects_(std::make_unique<Objects>()) {
-  Json all = Json::parse(description, nullptr, /*allow_exceptions=*/false);
-  const bool sound = all.is_object() && all.contains("pages") && all["pages"].is_array() &&
-                     all.contains("qpdf") && all["qpdf"].is_array() && all["qpdf"].size() == 2 &&
-                     all["qpdf"][0].is_object() && all["qpdf"][1].is_object();
-  if (!sound) Fail("is not JSON of version 2");
-  objects_->pages = std::move(all["pages"]);
-  objects_->head = std::move(all["qpdf"][0]);
-  objects_->known = std::move(all["qpdf"][1]);
-  const Json& last = objects_->head["maxobjectid"];
+PdfUpdate::PdfUpdate(std::string_view description, DescribeStreams describe)
+    : objects_(std::make_unique<Objects>(description, std::move(describe))) {
+  const Json& head = objects_->all.head();
   constexpr int kMostObjects = 8'000'000;
-  if (!last.is_number_integer() || last.get<int64_t>() < 1 || last.get<int64_t>() > kMostObjects) {
-    Fail("does not say how many objects there are");
+  const auto last = head.find("maxobjectid");
+  if (last == head.end() || !last->is_number_integer() || last->get<int64_t>() < 1 ||
+      last->get<int64_t>() > kMostObjects) {
+    QpdfObjects::Fail("does not say how many objects there are");
   }
-  objects_->next = last.get<int>() + 1;
+  objects_->next = last->get<int>() + 1;
 }
 
 PdfUpdate::~PdfUpdate() = default;
 
-int PdfUpdate::num_pages() const { return static_cast<int>(objects_->pages.size()); }
+int PdfUpdate::num_pages() const { return static_cast<int>(objects_->all.pages().size()); }
 
 bool PdfUpdate::empty() const { return objects_->font == 0; }
 
@@ -212,15 +197,15 @@ void PdfUpdate::Add(const PageResult& result) {
     return;
   }
   if (result.page < 1 || result.page > num_pages())
-    Fail("has no page " + std::to_string(result.page));
-  const Json& listed = objects_->pages[static_cast<size_t>(result.page) - 1];
+    QpdfObjects::Fail("has no page " + std::to_string(result.page));
+  const Json& listed = objects_->all.pages()[static_cast<size_t>(result.page) - 1];
   if (!listed.is_object() || !listed.value("object", Json()).is_string() ||
       !listed.value("contents", Json()).is_array()) {
-    Fail("a page has no object");
+    QpdfObjects::Fail("a page has no object");
   }
   const std::string reference = listed["object"].get<std::string>();
-  Json page = objects_->Resolved(listed["object"]);
-  if (!page.is_object()) Fail("a page is no dictionary");
+  Json page = objects_->all.Resolved(listed["object"]);
+  if (!page.is_object()) QpdfObjects::Fail("a page is no dictionary");
   const Crop crop = objects_->CropOf(page);
   const int rotation = objects_->RotationOf(page);
   const PdfScale scale = ScaleOf(placed);
@@ -233,22 +218,25 @@ void PdfUpdate::Add(const PageResult& result) {
     objects_->before = objects_->next++;
     objects_->changed[ObjectKey(std::to_string(objects_->before) + " 0 R")] = Stream("q\n");
   }
-  const std::string content = objects_->Reserve();
-  objects_->changed[ObjectKey(content)] =
-      Stream("\nQ q\n" + ToPageSpace(crop, rotation) + "1 0 0 1 0 " + down + " cm\n" +
-             TextOf(placed, scale, font, objects_->codes) + "\nQ\n");
   Json contents = Json::array({std::to_string(objects_->before) + " 0 R"});
-  for (const Json& part : listed["contents"]) contents.push_back(part);
-  contents.push_back(content);
+  for (Json& part : objects_->OldContents(result, listed, resources)) {
+    contents.push_back(std::move(part));
+  }
+  contents.push_back(
+      objects_->Make(Stream("\nQ q\n" + ToPageSpace(crop, rotation) + "1 0 0 1 0 " + down +
+                            " cm\n" + TextOf(placed, scale, font, objects_->codes) + "\nQ\n")));
   page["/Resources"] = std::move(resources);
   page["/Contents"] = std::move(contents);
   objects_->Set(reference, std::move(page));
 }
 
+const std::vector<int>& PdfUpdate::keep_text() const { return objects_->keep_text; }
+
 std::string PdfUpdate::Take() {
   if (!empty()) objects_->AddFont();
-  objects_->head["maxobjectid"] = objects_->next - 1;
-  return Json{{"qpdf", {std::move(objects_->head), std::move(objects_->changed)}}}.dump();
+  Json head = objects_->all.head();
+  head["maxobjectid"] = objects_->next - 1;
+  return Json{{"qpdf", {std::move(head), std::move(objects_->changed)}}}.dump();
 }
 
 }  // namespace platen

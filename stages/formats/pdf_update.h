@@ -5,18 +5,22 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "stages/formats/old_pdf_text.h"
 #include "stages/formats/page_result.h"
 
 namespace platen {
 
-// Pages keep all they have: the text comes behind it, in a content of its own and with a font of
-// its own. Their own text (HasTextLayer) is not written again. Not thread-safe.
+// The text comes behind what a page has, in a content of its own and with a font of its own. The
+// page's own text (HasTextLayer) is not written again; where none of it was taken, what is
+// invisible is left out of the page (OldPdfText). All else stays. Not thread-safe.
 class PdfUpdate {
  public:
   // `description`: what `qpdf --json=2 --json-key=pages --json-key=qpdf --json-stream-data=none`
   // says of the file. Throws Error(kInput) if it is none. Anything may stand in it.
-  explicit PdfUpdate(std::string_view description);
+  // Without `describe` old text stays.
+  explicit PdfUpdate(std::string_view description, DescribeStreams describe = {});
   ~PdfUpdate();
 
   int num_pages() const;
@@ -24,6 +28,8 @@ class PdfUpdate {
   // has no such page, or says of it what cannot be.
   void Add(const PageResult& page);
   bool empty() const;  // no page has got text
+  // Those that got text and show other text too.
+  const std::vector<int>& keep_text() const;
   std::string Take();  // the update; once
 
  private:

@@ -1,5 +1,7 @@
 // --format pdf of PDF inputs: the input with text over the pages that were read.
+#include <map>
 #include <regex>
+#include <sstream>
 
 #include "tests/apps/platen/ocr_fixture.h"
 #include "tests/support/pdf_file.h"
@@ -78,8 +80,11 @@ class TextOverPdfTest : public testing::OcrFixture {
     options.insert(options.begin(), {"a.pdf", "-o", "out", "-q", "--force", "--format", "pdf,txt"});
     const testing::ProgramResult result = Ocr(options);
     EXPECT_EQ(result.exit_code, 0) << result.err;
+    shown_ = result.err;
     return ReadFile(folder_ / "out/a.pdf.pdf");
   }
+
+  std::string shown_;
 
   // As many words of the text that was read as of the page's own lie where those lie.
   void ExpectWordsTwice(int page) {
@@ -136,6 +141,77 @@ TEST_F(TextOverPdfTest, PagesThatWereNotReadStayAsTheyAre) {
   }
 }
 
+// Every line of it, as often as it is there.
+std::map<std::string, int> LinesOf(const std::string& pdf) {
+  std::istringstream text(OutputOf("pdftotext -layout " + pdf + " -"));
+  std::map<std::string, int> lines;
+  for (std::string line; std::getline(text, line);) {
+    if (line.find_first_not_of(" \f") != std::string::npos) ++lines[line];
+  }
+  return lines;
+}
+
+TEST_F(TextOverPdfTest, TheTextOfAnEarlierRecognitionGoes) {
+  for (const char* by : {"tesseract", "ocrmypdf"}) {
+    SCOPED_TRACE(by);
+    Make(ReadFile(SourcePath(std::string("tests/data/pdf/") + by + ".pdf")),
+         {"--text-layer", "ignore"});
+    const std::string out = folder_ / "out/a.pdf.pdf";
+    EXPECT_TRUE(Contains(OutputOf("qpdf --check " + out), "No syntax or stream encoding errors"));
+    EXPECT_TRUE(OutputOf("pdftoppm -r 90 " + (folder_ / "a.pdf")) ==
+                OutputOf("pdftoppm -r 90 " + out));
+    const std::map<std::string, int> lines = LinesOf(out);
+    EXPECT_EQ(lines.size(), 8U);
+    for (const auto& [line, times] : lines) {
+      // Three lines of the page say the same.
+      EXPECT_EQ(times, Contains(line, "quick brown dog jumped over the lazy") ? times : 1) << line;
+    }
+    EXPECT_EQ(WordsOf(out, 1).size(), WordsOf(folder_ / "a.pdf", 1).size());
+    EXPECT_EQ(shown_, "");
+  }
+}
+
+// What was there stays where it is taken, and where it cannot be told from text that is shown.
+TEST_F(TextOverPdfTest, TextThatIsTakenOrVisibleStays) {
+  const std::string pdf = ReadFile(SourcePath("tests/data/pdf/tesseract.pdf"));
+  EXPECT_TRUE(Make(pdf, {"--text-layer", "use"}) == pdf);
+  const PdfPage visible = Pages()[0];
+  PdfPage both = visible;
+  both.content += "BT 3 Tr/F1 12 Tf 40 20 Td (old) Tj ET";
+  Make(PdfOfPages({visible, both}), {"--text-layer", "ignore"});
+  ExpectWordsTwice(1);
+  EXPECT_FALSE(Contains(OutputOf("pdftotext " + (folder_ / "out/a.pdf.pdf") + " -"), "old"));
+  EXPECT_TRUE(Contains(shown_, "out/a.pdf.pdf has text twice on 2 pages, page 1 first")) << shown_;
+}
+
+TEST_F(TextOverPdfTest, FormsThatPagesShareAreChangedForThoseThatWereRead) {
+  // A form in a form with the old text, drawn on three pages; the third is not read.
+  const auto page = [](const std::string& content) {
+    return "<</Type/Page/Parent 2 0 R/MediaBox[0 0 500 340]/Contents " + content +
+           " 0 R/Resources<</XObject<</O 8 0 R>>/Font<</F1 10 0 R>>>>>>";
+  };
+  const std::string shown =
+      "q 1 0 0 1 0 0 cm BT/F1 12 Tf 14 TL 40 300 Td"
+      "(Visible words of a page)' (and a second line)' ET Q /O Do";
+  const std::string form = "/Type/XObject/Subtype/Form/BBox[0 0 500 340]";
+  const std::string pdf = testing::PdfFile(
+      {"<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R 4 0 R 5 0 R]/Count 3>>",
+       page("6"), page("6"), page("7"), testing::PdfStream(shown), testing::PdfStream(shown),
+       testing::PdfStream("/I Do", form + "/Resources<</XObject<</I 9 0 R>>>>"),
+       testing::PdfStream("BT/F1 9 Tf 3 Tr 40 20 Td (hidden) Tj ET",
+                          form + "/Resources<</Font<</F1 10 0 R>>>>"),
+       "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>"});
+  Make(pdf, {"--text-layer", "ignore", "--pages", "1-2"});
+  const std::string out = folder_ / "out/a.pdf.pdf";
+  EXPECT_TRUE(Contains(OutputOf("qpdf --check " + out), "No syntax"));
+  for (const auto& [number, has] : std::map<std::string, bool>{{"1", 0}, {"2", 0}, {"3", 1}}) {
+    const std::string text =
+        OutputOf("pdftotext -f " + number + " -l " + number + " " + out + " -");
+    EXPECT_EQ(Contains(text, "hidden"), has) << text;
+    EXPECT_TRUE(Contains(text, "Visible")) << text;
+  }
+}
+
 TEST_F(TextOverPdfTest, ResourcesThatPagesShareAndInheritAreKept) {
   // Both pages have the fonts of the tree, one of them with the name that is ours.
   const std::string font =
@@ -169,8 +245,9 @@ TEST_F(TextOverPdfTest, AFileThatQpdfCannotTakeBecomesOneOfPictures) {
   folder_.Write("bin/qpdf", "#!/bin/sh\nexit 2\n");
   std::filesystem::permissions(folder_ / "bin/qpdf", std::filesystem::perms::owner_all);
   folder_.Write("a.pdf", PdfOfPages({Pages()[0]}));
-  const testing::ProgramResult result = Ocr({"a.pdf", "-o", "out", "-q", "--format", "pdf"}, "",
-                                   {"PATH=" + (folder_ / "bin") + ":" + std::getenv("PATH")});
+  const testing::ProgramResult result =
+      Ocr({"a.pdf", "-o", "out", "-q", "--format", "pdf"}, "",
+          {"PATH=" + (folder_ / "bin") + ":" + std::getenv("PATH")});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_TRUE(Contains(result.err, "out/a.pdf.pdf holds pictures of the pages")) << result.err;
   EXPECT_TRUE(Contains(ReadFile(folder_ / "out/a.pdf.pdf"), "/Scan Do"));
