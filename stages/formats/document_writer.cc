@@ -21,7 +21,7 @@ struct Format {
   std::string name;
   OutputNaming naming;
   std::function<std::unique_ptr<DocumentWriter>(const RenderOptions&, const PageImages&)> make;
-  bool shows_pages = false;
+  PageView shows = PageView::kNone;
   bool goes_over_file = false;
 };
 
@@ -49,8 +49,8 @@ const std::vector<Format>& Formats() {
       {"tsv", {"tsv"}, Make<TsvWriter>},
       {"alto", {"alto.xml", /*per_page=*/true}, Make<AltoWriter>},
       {"page", {"page.xml", /*per_page=*/true}, Make<PageXmlWriter>},
-      {"html", {"html"}, MakeWithImages<HtmlWriter>, true},
-      {"pdf", {"pdf"}, MakeWithImages<PdfWriter>, true, true},
+      {"html", {"html"}, MakeWithImages<HtmlWriter>, PageView::kUpright},
+      {"pdf", {"pdf"}, MakeWithImages<PdfWriter>, PageView::kInFile, true},
   };
   return formats;
 }
@@ -92,8 +92,12 @@ const std::vector<std::string>& KnownFormats() {
 }
 
 bool ShowPages(const std::vector<std::string>& formats) {
+  return Shows(formats, PageView::kUpright) || Shows(formats, PageView::kInFile);
+}
+
+bool Shows(const std::vector<std::string>& formats, PageView view) {
   return std::any_of(formats.begin(), formats.end(),
-                     [](const std::string& format) { return FindFormat(format).shows_pages; });
+                     [&](const std::string& format) { return FindFormat(format).shows == view; });
 }
 
 bool GoesOverFile(const std::string& format) { return FindFormat(format).goes_over_file; }
@@ -103,6 +107,19 @@ OutputNaming NamingOf(const std::string& format) { return FindFormat(format).nam
 std::string OutputSuffix(const std::string& format, int page, int of_pages) {
   const OutputNaming naming = NamingOf(format);
   return (naming.per_page && of_pages > 1 ? PagePrefix(page) : "") + naming.extension;
+}
+
+std::optional<PageFileName> ParsePageFileName(std::string_view name) {
+  for (const Format& format : Formats()) {
+    const std::string ending = "." + format.naming.extension;
+    if (!format.naming.per_page || !name.ends_with(ending)) continue;
+    const std::string_view rest = name.substr(0, name.size() - ending.size());
+    const size_t dot = rest.rfind('.');
+    if (dot == std::string_view::npos || dot == 0) continue;
+    if (!IsPagePrefix(std::string(rest.substr(dot + 1)) + ".")) continue;
+    return PageFileName{std::string(rest.substr(0, dot)), format.name};
+  }
+  return std::nullopt;
 }
 
 std::string FormatOfSuffix(std::string_view suffix) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,9 @@ struct OutputNaming {
 // Whether any of the formats shows the pages: their files are needed to write it.
 bool ShowPages(const std::vector<std::string>& formats);
 
+// Whether any of the formats shows them so.
+bool Shows(const std::vector<std::string>& formats, PageView view);
+
 // Whether a file of the format is what PageImages::over_file gives, where there is one and it can.
 bool GoesOverFile(const std::string& format);
 
@@ -44,6 +48,15 @@ OutputNaming NamingOf(const std::string& format);
 // What stands behind the document's name and a dot: "txt", or, of a format with a file for each
 // page, "p0007.EXTENSION" for page 7 of a document of several, and "EXTENSION" otherwise.
 std::string OutputSuffix(const std::string& format, int page, int of_pages);
+
+// A file of one page: "STEM.p0007.EXTENSION" of a format that has such files.
+struct PageFileName {
+  std::string stem;
+  std::string format;
+};
+
+// Nothing: it is no such name, or has no stem.
+std::optional<PageFileName> ParsePageFileName(std::string_view name);
 
 // The format that has files of this suffix; empty: none has.
 std::string FormatOfSuffix(std::string_view suffix);

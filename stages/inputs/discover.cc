@@ -12,8 +12,8 @@
 
 #include "model/support/display_text.h"
 #include "model/support/error.h"
-#include "stages/formats/document_writer.h"
 #include "stages/inputs/input_names.h"
+#include "stages/inputs/output_clashes.h"
 #include "stages/inputs/patterns.h"
 #include "stages/readers/file_kind.h"
 
@@ -22,15 +22,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using FileId = std::pair<dev_t, ino_t>;
-
 std::optional<struct stat> Stat(const std::string& path) {
   struct stat info = {};
   if (::stat(path.c_str(), &info) != 0) return std::nullopt;
   return info;
 }
-
-FileId IdOf(const struct stat& info) { return {info.st_dev, info.st_ino}; }
 
 // One name on its way through the walk.
 struct Place {
@@ -52,7 +48,7 @@ bool IsBelow(const std::string& path) {
 class Discoverer {
  public:
   explicit Discoverer(const InputSpec& spec) : spec_(spec) {
-    if (const auto info = Stat(spec.output_dir)) output_id_ = IdOf(*info);
+    if (const auto info = Stat(spec.output_dir)) output_id_ = FileIdOf(*info);
     if (!spec.input_root.empty()) root_ = AbsolutePath(spec.input_root);
   }
 
@@ -68,7 +64,7 @@ class Discoverer {
     }
     if (!unusable_.empty()) ThrowUnusable();
     for (const ListedInput& input : spec_.listed) AddListed(PlaceOf(input.name), input.output);
-    RefuseToReplaceInputs();
+    RefuseClashes({spec_.output_dir, spec_.formats, result_.documents, elsewhere_, path_of_input_});
     return std::move(result_);
   }
 
@@ -122,7 +118,7 @@ class Discoverer {
       AddFile(place, info);
       return;
     }
-    if (IdOf(info) == output_id_) {
+    if (FileIdOf(info) == output_id_) {
       throw Error(ErrorKind::kUsage, {DisplayName(place.path), ""},
                   "input and output are the same folder");
     }
@@ -145,7 +141,7 @@ class Discoverer {
     const std::vector<std::string> names =
         ExpandPattern(pattern, [this](const std::string& folder) {
           const auto info = Stat(folder);
-          return info && IdOf(*info) == output_id_;
+          return info && FileIdOf(*info) == output_id_;
         });
     if (names.empty()) {
       unusable_.push_back(DisplayName(pattern) + ": no file matches this pattern");
@@ -166,7 +162,7 @@ class Discoverer {
   // Each folder is read once, however many links lead to it, so links cannot loop. A folder that
   // cannot be listed fails as a document: the rest goes on.
   void AddFolder(const Place& place, const struct stat& info) {
-    const auto [first, is_new] = folders_read_.emplace(IdOf(info), place.path);
+    const auto [first, is_new] = folders_read_.emplace(FileIdOf(info), place.path);
     if (!is_new) {
       result_.repeated.push_back(DisplayName(place.path) + ": the same folder as " +
                                  DisplayName(first->second));
@@ -190,7 +186,7 @@ class Discoverer {
 
   void AddEntry(const Place& place, const std::string& name) {
     const auto info = Stat(place.path);
-    if (info && IdOf(*info) == output_id_) return;
+    if (info && FileIdOf(*info) == output_id_) return;
     if (name.front() == '.') {
       result_.hidden.push_back(place.path);
     } else if (!info) {
@@ -215,7 +211,8 @@ class Discoverer {
 
   void AddFile(const Place& place, const struct stat& info) {
     if (!IsWanted(place)) {
-      path_of_input_.emplace(IdOf(info), place.path);  // it must not be replaced either
+      path_of_input_.emplace(FileIdOf(info), place.path);  // it must not be replaced either
+      if (LooksLikeAPageOf(place.output, spec_.formats)) elsewhere_.insert(place.output);
       return;
     }
     FileKind kind;
@@ -259,7 +256,7 @@ class Discoverer {
     }
     const auto [known, is_new] = place_of_output_.emplace(place.output, place);
     if (!is_new) ThrowCollision(place, known->second);
-    if (info != nullptr) path_of_input_.emplace(IdOf(*info), place.path);
+    if (info != nullptr) path_of_input_.emplace(FileIdOf(*info), place.path);
     result_.documents.push_back({place.path, place.output, error, ""});
   }
 
@@ -270,31 +267,14 @@ class Discoverer {
                     DisplayName(CommonFolder(a.absolute, b.absolute)) + " keeps them apart");
   }
 
-  // A document called a.tif.txt beside a.tif, with the outputs in the same folder.
-  void RefuseToReplaceInputs() const {
-    if (!output_id_) return;  // nothing is there yet
-    for (const InputDocument& document : result_.documents) {
-      for (const std::string& format : spec_.formats) {
-        const std::string output =
-            JoinNames(spec_.output_dir, document.output + "." + OutputSuffix(format, 1, 1));
-        const auto info = Stat(output);
-        if (!info) continue;
-        const auto input = path_of_input_.find(IdOf(*info));
-        if (input == path_of_input_.end()) continue;
-        throw Error(ErrorKind::kUsage, {DisplayName(input->second), ""},
-                    "would be replaced by the output of " + DisplayName(document.path) +
-                        "; choose another folder for the outputs");
-      }
-    }
-  }
-
   const InputSpec& spec_;
   std::optional<FileId> output_id_;
   std::string root_;
   std::vector<std::string> unusable_;
   std::map<FileId, std::string> folders_read_;
   std::map<FileId, std::string> path_of_input_;
-  std::set<std::string> paths_;  // absolute, of all files
+  std::set<std::string> elsewhere_;  // outputs that are not wanted and may be those of a page
+  std::set<std::string> paths_;      // absolute, of all files
   std::map<std::string, Place> place_of_output_;
   Discovery result_;
 };

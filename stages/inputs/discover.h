@@ -30,8 +30,8 @@ struct InputSpec {
   std::string output_dir;              // never read; need not exist yet
   std::string input_root;              // if not empty: outputs mirror paths relative to it
   std::vector<std::string> formats;    // of the outputs, which must not replace an input
-  // By the path of its outputs: whether a document is wanted. Of those that are not, nothing is read
-  // but their names and numbers. Empty: all are.
+  // By the path of its outputs: whether a document is wanted. Of those that are not, nothing is
+  // read but their names and numbers. Empty: all are.
   std::function<bool(const std::string& output)> wanted = {};
 };
 
@@ -65,7 +65,8 @@ struct Discovery {
 //
 // Throws Error(kUsage) if a named input does not exist or is neither file nor folder, if two inputs
 // would write the same output (naming both, and the root that keeps them apart), if an output would
-// replace an input, if an input is not below `input_root`, or if it is the output folder itself.
+// replace an input or stand in another's way (RefuseClashes), if an input is not below
+// `input_root`, or if it is the output folder itself.
 Discovery DiscoverDocuments(const InputSpec& spec);
 
 // Names of a list: separated by NUL if it contains one, else by line breaks (a carriage return
