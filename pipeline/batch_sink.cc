@@ -80,6 +80,14 @@ BatchSink::BatchSink(SinkOptions options, Ledger& ledger, KeysInFlight& keys,
       observers_(std::move(observers)),
       failures_(ledger.reports(), ledger.temporary()) {}
 
+void BatchSink::Prepare(PageSlot& page) {
+  const auto& document = static_cast<const BatchDocument&>(*page.job.document);
+  if (page.job.page > 0 || !document.shown || !document.error.empty()) return;
+  const StageSpan span(telemetry_, Stage::kAssemble, page.index, DisplayName(document.name));
+  KeepPicturesOf(*document.reader, document.path, document.pages, *document.finished_pages,
+                 *document.shown, [] { return false; });
+}
+
 void BatchSink::Write(PageSlot& page) {
   auto& document = static_cast<BatchDocument&>(*page.job.document);
   const StageSpan span(telemetry_, Stage::kWrite, -1,
@@ -203,7 +211,8 @@ void BatchSink::WriteOutputs(BatchDocument& document, FinishedDocument& finished
   outputs.record.failed = finished.failed;
   outputs.pages = finished.pages;
   outputs.settings = ledger_.identity().of(document.known.content.kind).settings;
-  outputs.images = PicturesOf(document.reader.get(), document.input.path);
+  outputs.images =
+      PicturesOf(document.reader.get(), document.input.path, kLongestSide, document.shown.get());
   outputs.page = [&](int page) {
     return page == 0 ? PageOfFailure(document.error.text) : document.finished_pages->Read(page);
   };

@@ -44,6 +44,9 @@ class BatchSink : public PageSink {
   BatchSink(SinkOptions options, Ledger& ledger, KeysInFlight& keys, ProgressCounters& counters,
             Telemetry& telemetry, SinkObservers observers);
 
+  // Of a document whose pages are all stored: their pictures, if outputs show them.
+  void Prepare(PageSlot& page) override;
+
   // Keeps the slot's result; with the last page of a document writes its outputs. A failure never
   // takes the place of an earlier success: outputs of an earlier run that are complete stay, if
   // what would replace them is not. Throws Error(kEnvironment) when the disk refuses: the run ends

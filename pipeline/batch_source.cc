@@ -125,6 +125,11 @@ void BatchSource::Open(BatchDocument& document) {
     document.reader = open_(document.input.path);
     document.num_pages = document.reader->num_pages();
     ChoosePages(document);
+    const std::vector<std::string>& formats = ledger_.identity().formats;
+    if (ShowPages(formats)) {
+      document.path = document.input.path;
+      document.shown = std::make_unique<KeptPictures>(formats, ledger_.temporary());
+    }
   });
 }
 

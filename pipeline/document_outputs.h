@@ -7,6 +7,8 @@
 
 #include "pipeline/ledger.h"
 #include "stages/formats/render_options.h"
+#include "stages/kept_pictures.h"
+#include "stages/readers/document_reader.h"
 
 namespace platen {
 
@@ -19,6 +21,13 @@ struct OutputsOf {
   // A page of them. If there is none, page 0: what is wrong with the document.
   std::function<PageResult(int page)> page;
 };
+
+// Keeps what the outputs show of the pages, all of which are stored. On all threads of the pool, a
+// page on each. `stopped`, called by several at once: true, the rest is left. Throws
+// Error(kEnvironment).
+void KeepPicturesOf(const DocumentReader& reader, const std::string& path,
+                    const std::vector<int>& pages, const PageFile& stored, KeptPictures& kept,
+                    const std::function<bool()>& stopped);
 
 // Writes the document in every format of the ledger's identity and records it. Throws as
 // WriteDocument and Ledger do.

@@ -29,10 +29,13 @@ class PageSource {
   virtual Doorbell* doorbell() { return nullptr; }
 };
 
-// Used by one thread at a time.
 class PageSink {
  public:
   virtual ~PageSink() = default;
+  // What can be done for a page before its turn. Called by many threads at once, on different
+  // slots; an exception ends the run.
+  virtual void Prepare(PageSlot& page) { static_cast<void>(page); }
+  // Used by one thread at a time.
   // Gets the pages of each stream in their order. The slot's result may be moved from. An exception
   // ends the run.
   virtual void Write(PageSlot& page) = 0;

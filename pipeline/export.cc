@@ -1,11 +1,19 @@
 #include "pipeline/export.h"
 
+#include <sys/stat.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "model/support/error.h"
 #include "pipeline/document_outputs.h"
 #include "stages/formats/document_writer.h"
+#include "stages/inputs/output_clashes.h"
 #include "stages/page_pictures.h"
 
 namespace platen {
@@ -23,31 +31,62 @@ std::unique_ptr<PageFile> StoredPages(const Ledger& ledger, const DocumentRecord
   return all ? std::move(stored) : nullptr;
 }
 
+// The scans may lie in the output folder.
+void RefuseToReplaceScans(const Ledger& ledger) {
+  std::vector<InputDocument> documents;
+  std::map<FileId, std::string> scans;
+  ledger.ForEach([&](const DocumentRecord& record) {
+    InputDocument& document = documents.emplace_back();
+    document.path = record.source;
+    document.output = record.output;
+    document.name = record.name;
+    struct stat info = {};
+    if (::stat(record.source.c_str(), &info) == 0) scans.emplace(FileIdOf(info), record.source);
+  });
+  RefuseClashes({ledger.root().path(), ledger.identity().formats, documents, {}, scans});
+}
+
+// A document on its way to its outputs.
+struct Prepared {
+  std::vector<int> pages;
+  std::unique_ptr<PageFile> stored;
+  std::unique_ptr<DocumentReader> reader;  // null: no output shows the pages
+  std::unique_ptr<KeptPictures> shown;
+  std::string refusal;  // not empty: why it has no outputs
+};
+
 class Exporter {
  public:
   Exporter(Ledger& ledger, const RenderOptions& render, const ExportTools& tools)
       : ledger_(ledger), render_(render), tools_(tools) {}
 
-  void Export(const DocumentRecord& record) {
-    const std::vector<int> pages = SelectPages(record.pages, record.of_pages);
-    const std::unique_ptr<PageFile> stored = StoredPages(ledger_, record, pages);
-    if (!stored) {
-      report_.not_exported.push_back({record.name, kNotStored});
-      return;
-    }
-    const std::vector<DocumentSetting>& settings = stored->head()->settings;
-    std::unique_ptr<DocumentReader> reader;
-    if (ShowPages(ledger_.identity().formats)) {
+  // What takes long, on any thread.
+  Prepared Prepare(const DocumentRecord& record) const {
+    Prepared document;
+    document.pages = SelectPages(record.pages, record.of_pages);
+    document.stored = StoredPages(ledger_, record, document.pages);
+    if (!document.stored) {
+      document.refusal = kNotStored;
+    } else if (ShowPages(ledger_.identity().formats)) {
       try {
-        reader = OpenUnchanged(ledger_, record, settings, tools_.open);
+        Show(record, document);
       } catch (const Error& e) {
         if (e.kind() == ErrorKind::kEnvironment) throw;
-        report_.not_exported.push_back({record.name, e.what()});
-        return;
+        document.refusal = e.what();
       }
     }
-    OutputsOf document{record, pages, settings, PicturesOf(reader.get(), record.source),
-                       [&](int page) { return stored->Read(page); }};
+    return document;
+  }
+
+  void Write(const DocumentRecord& record, const Prepared& prepared) {
+    if (!prepared.refusal.empty()) {
+      report_.not_exported.push_back({record.name, prepared.refusal});
+      return;
+    }
+    OutputsOf document{
+        record, prepared.pages, prepared.stored->head()->settings,
+        PicturesOf(prepared.reader.get(), record.source, kLongestSide, prepared.shown.get()),
+        [&](int page) { return prepared.stored->Read(page); }};
     document.record.output_bytes.clear();
     for (const WrittenFile& file : WriteOutputsOf(std::move(document), render_, ledger_)) {
       ++report_.files;
@@ -55,12 +94,21 @@ class Exporter {
       if (!file.note.empty()) report_.notes.push_back({file.path, file.note});
     }
     ++report_.documents;
-    report_.pages += static_cast<int64_t>(pages.size());
+    report_.pages += static_cast<int64_t>(prepared.pages.size());
   }
 
   ExportReport& report() { return report_; }
 
  private:
+  void Show(const DocumentRecord& record, Prepared& document) const {
+    document.reader =
+        OpenUnchanged(ledger_, record, document.stored->head()->settings, tools_.open);
+    document.shown =
+        std::make_unique<KeptPictures>(ledger_.identity().formats, ledger_.temporary());
+    KeepPicturesOf(*document.reader, record.source, document.pages, *document.stored,
+                   *document.shown, tools_.interrupted);
+  }
+
   Ledger& ledger_;
   const RenderOptions& render_;
   const ExportTools& tools_;
@@ -71,10 +119,21 @@ class Exporter {
 
 ExportReport ExportDocuments(Ledger& ledger, const RenderOptions& render,
                              const ExportTools& tools) {
+  RefuseToReplaceScans(ledger);
+  std::vector<const DocumentRecord*> records;
+  ledger.ForEach([&](const DocumentRecord& record) { records.push_back(&record); });
   Exporter exporter(ledger, render, tools);
-  ledger.ForEach([&](const DocumentRecord& record) {
-    if (!tools.interrupted()) exporter.Export(record);
-  });
+  // Some documents for each thread are prepared at once, then written in their order.
+  const auto window = static_cast<size_t>(4 * tbb::this_task_arena::max_concurrency());
+  for (size_t begin = 0; begin < records.size() && !tools.interrupted(); begin += window) {
+    std::vector<Prepared> prepared(std::min(window, records.size() - begin));
+    tbb::parallel_for(size_t{0}, prepared.size(), [&](size_t i) {
+      if (!tools.interrupted()) prepared[i] = exporter.Prepare(*records[begin + i]);
+    });
+    for (size_t i = 0; i < prepared.size() && !tools.interrupted(); ++i) {
+      exporter.Write(*records[begin + i], prepared[i]);
+    }
+  }
   return std::move(exporter.report());
 }
 

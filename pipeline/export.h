@@ -29,12 +29,14 @@ struct ExportReport {
 
 struct ExportTools {
   OpenAsItWasRead open;
-  std::function<bool()> interrupted;  // true: the rest is left as it is
+  // True: the rest is left as it is. Called by several threads at once, as `open` is.
+  std::function<bool()> interrupted;
 };
 
 // Writes every document of the ledger in the formats of its identity, with the pages that are in
 // its outputs now, failed ones too. Formats that show the pages need the document, unchanged, where
-// it was. Throws as WriteDocument and Ledger do.
+// it was; their pages are decoded on all threads of the pool, each with a page in full size. Throws
+// as WriteDocument and Ledger do, and Error(kUsage) where an output would replace a scan.
 ExportReport ExportDocuments(Ledger& ledger, const RenderOptions& render, const ExportTools& tools);
 
 }  // namespace platen

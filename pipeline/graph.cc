@@ -242,7 +242,10 @@ void RunGraph(const GraphStages& stages, const GraphLimits& limits) {
   flow::function_node<Page, Page> assemble(
       g, flow::unlimited,
       [&](Page page) {
-        stop.Guard([&] { stages.page.Assemble(*page); });
+        stop.Guard([&] {
+          stages.page.Assemble(*page);
+          stages.sink.Prepare(*page);
+        });
         return page;
       },
       kWritePriority);

@@ -13,6 +13,7 @@
 #include "pipeline/recognizer.h"
 #include "stages/assemble.h"
 #include "stages/cut_pictures.h"
+#include "stages/kept_pictures.h"
 #include "stages/page_words.h"
 #include "stages/readers/document_reader.h"
 
@@ -27,6 +28,8 @@ struct OpenDocument {
   std::string identity;                    // what random numbers are drawn for; empty: the name
   Fault error;                             // not empty: it could not be opened
   std::unique_ptr<DocumentReader> reader;  // null if it could not be opened
+  std::unique_ptr<KeptPictures> shown;     // null: no output shows its pages
+  std::string path;                        // of the file, if an output may hold it
   int num_pages = 0;                       // of the document
   ReadOptions read;                        // how its pages are read
   TimeLimits limits;                       // of its pages and of itself

@@ -12,6 +12,7 @@
 #include "stages/doubts.h"
 #include "stages/layout/ink.h"
 #include "stages/layout/scale_image.h"
+#include "stages/page_pictures.h"
 
 namespace platen {
 namespace {
@@ -153,6 +154,7 @@ void PageStages::TakeTextLayer(PageSlot& page) {
 void PageStages::Preprocess(PageSlot& page) {
   if (!MustBeRead(page)) return;
   const StageSpan span(telemetry_, Stage::kPreprocess, page.index, PageLabel(page));
+  KeepShown(page);
   page.error = AttemptWith(FailureCode::kInternal, [&] {
     std::vector<Crop> crops = CropsOf(page);
     CutOut(page);
@@ -173,6 +175,20 @@ std::vector<Crop> PageStages::CropsOf(const PageSlot& page) const {
   std::vector<Crop> crops = tools_.crop(page.image, WhatIsLeft(*page.text), reading_, read);
   std::erase_if(crops, [&](const Crop& crop) { return IsCovered(*page.text, crop.origin); });
   return crops;
+}
+
+// While the pixels are there, and beside other pages: the outputs are written one after another.
+void PageStages::KeepShown(const PageSlot& page) {
+  const OpenDocument& document = *page.job.document;
+  if (!document.shown) return;
+  PageResult shown;
+  shown.page = page.job.page;
+  shown.width = page.geometry.width;
+  shown.height = page.geometry.height;
+  shown.rotation = page.geometry.layout.rotation;
+  shown.in_file = page.geometry.in_file;
+  shown.warnings = page.warnings;
+  KeepPictures(*document.reader, document.path, shown, &page.image, *document.shown);
 }
 
 void PageStages::CutOut(PageSlot& page) {

@@ -37,7 +37,8 @@ class PageStages {
   void Measure(PageSlot& page);
   void DecodeImage(PageSlot& page);
   void Layout(PageSlot& page);
-  // Crops, resizes them to patch grids, makes the prompts; frees the page's pixels.
+  // Crops, resizes them to patch grids, makes the prompts; keeps pictures for the outputs that show
+  // the page; frees its pixels. A disk that is full throws Error(kEnvironment).
   void Preprocess(PageSlot& page);
   void Assemble(PageSlot& page);
 
@@ -45,6 +46,7 @@ class PageStages {
   static void TakeTextLayer(PageSlot& page);
   std::vector<Crop> CropsOf(const PageSlot& page) const;
   static void CutOut(PageSlot& page);
+  static void KeepShown(const PageSlot& page);
   void Prepare(PageSlot& page, Crop& crop, PageCrop& prepared) const;
   CropReading ReadingOf(PageCrop& crop) const;
 

@@ -27,14 +27,15 @@ Image UprightPage(const DocumentReader& reader, const PageResult& result) {
   return RotatePage(read.image, result.rotation);
 }
 
-Image Shown(Image page, int longest_side) {
+EncodedImage AsJpeg(const Image& page, int longest_side) {
   const int longest = std::max(page.width, page.height);
-  if (longest <= longest_side) return page;
+  if (longest <= longest_side) return {"image/jpeg", ToJpeg(page, kQuality)};
   const auto side = [&](int length) {
     const int64_t scaled = (int64_t{length} * longest_side + longest / 2) / longest;
     return static_cast<int>(std::max<int64_t>(scaled, 1));
   };
-  return ResizeBicubic(page, side(page.width), side(page.height));
+  const Image small = ResizeBicubic(page, side(page.width), side(page.height));
+  return {"image/jpeg", ToJpeg(small, kQuality)};
 }
 
 std::optional<Image> SamePage(const DocumentReader& reader, const PageResult& result) {
@@ -47,7 +48,7 @@ std::optional<EncodedImage> UprightPicture(const DocumentReader& reader, const P
                                            int longest_side) {
   std::optional<Image> page = SamePage(reader, result);
   if (!page) return std::nullopt;
-  return EncodedImage{"image/jpeg", ToJpeg(Shown(std::move(*page), longest_side), kQuality)};
+  return AsJpeg(*page, longest_side);
 }
 
 // Whether an EXIF block in the file says that the image must be turned. `mark` stands before it.
@@ -88,19 +89,31 @@ Size SizeInFile(const PageResult& result) {
   return on_its_side ? Size{result.height, result.width} : Size{result.width, result.height};
 }
 
+// The document's file, if it is the page as PDF takes it.
+std::optional<EncodedImage> FileAsPicture(const DocumentReader& reader, const std::string& path,
+                                          const PageResult& result) {
+  auto file = FileItself(reader, path, result);
+  if (!file) return std::nullopt;
+  const auto image = PdfImageOf(*file);
+  if (!image || Size{image->width, image->height} != SizeInFile(result)) return std::nullopt;
+  return file;
+}
+
+EncodedImage WithoutLoss(const Image& page) {
+  if (auto code = ToFaxCode(page)) return {kFaxCode, std::move(*code), page.width, page.height};
+  return {"image/png", ToPng(page)};
+}
+
+std::optional<EncodedImage> DecodedInFile(const DocumentReader& reader, const PageResult& result) {
+  const Image page = reader.ReadPage(result.page - 1).image;
+  if (Size{page.width, page.height} != SizeInFile(result)) return std::nullopt;
+  return WithoutLoss(page);
+}
+
 std::optional<EncodedImage> PictureInFile(const DocumentReader& reader, const std::string& path,
                                           const PageResult& result) {
-  const Size size = SizeInFile(result);
-  if (auto file = FileItself(reader, path, result)) {
-    const auto image = PdfImageOf(*file);
-    if (image && Size{image->width, image->height} == size) return file;
-  }
-  const Image page = reader.ReadPage(result.page - 1).image;
-  if (Size{page.width, page.height} != size) return std::nullopt;
-  if (auto code = ToFaxCode(page)) {
-    return EncodedImage{kFaxCode, std::move(*code), page.width, page.height};
-  }
-  return EncodedImage{"image/png", ToPng(page)};
+  if (auto file = FileAsPicture(reader, path, result)) return file;
+  return DecodedInFile(reader, result);
 }
 
 // `get` where there is such a page; what the file is at fault for is no picture.
@@ -117,14 +130,22 @@ auto GetIfThere(const DocumentReader& reader, const PageResult& result, const Ge
   }
 }
 
+// What is kept of the page, else what `get` gives of it.
 template <typename Get>
-PageImages::Get Guarded(const DocumentReader& reader, const Get& get) {
-  return [&reader, get](const PageResult& result) { return GetIfThere(reader, result, get); };
+PageImages::Get KeptOr(const DocumentReader& reader, const KeptPictures* kept, PageView view,
+                       const Get& get) {
+  return [&reader, kept, view, get](const PageResult& result) -> std::optional<EncodedImage> {
+    if (kept != nullptr && result.width > 0) {
+      if (auto found = kept->Find(result.page, view)) return found;
+    }
+    return GetIfThere(reader, result, get);
+  };
 }
 
 }  // namespace
 
-PageImages PicturesOf(const DocumentReader* reader, const std::string& path, int longest_side) {
+PageImages PicturesOf(const DocumentReader* reader, const std::string& path, int longest_side,
+                      const KeptPictures* kept) {
   if (reader == nullptr) return {};
   const auto upright = [reader, longest_side](const PageResult& result) {
     return UprightPicture(*reader, result, longest_side);
@@ -132,10 +153,32 @@ PageImages PicturesOf(const DocumentReader* reader, const std::string& path, int
   const auto in_file = [reader, path](const PageResult& result) {
     return PictureInFile(*reader, path, result);
   };
-  PageImages images = {Guarded(*reader, upright), Guarded(*reader, in_file)};
+  PageImages images = {KeptOr(*reader, kept, PageView::kUpright, upright),
+                       KeptOr(*reader, kept, PageView::kInFile, in_file)};
   const bool is_pdf = reader->format() == DocumentFormat::kPdf && !path.empty();
   if (is_pdf) images.over_file = TextOverPdf(*reader, path);
   return images;
+}
+
+void KeepPictures(const DocumentReader& reader, const std::string& path, const PageResult& result,
+                  const Image* upright, KeptPictures& kept) {
+  const auto keep = [&](PageView view, const auto& get) {
+    if (!kept.wants(view)) return;
+    if (const auto picture = GetIfThere(reader, result, get)) {
+      kept.Add(result.page, view, *picture);
+    }
+  };
+  using Picture = std::optional<EncodedImage>;
+  keep(PageView::kUpright, [&](const PageResult&) -> Picture {
+    if (upright == nullptr) return UprightPicture(reader, result, kLongestSide);
+    return AsJpeg(*upright, kLongestSide);
+  });
+  if (reader.format() == DocumentFormat::kPdf) return;  // takes the text itself
+  keep(PageView::kInFile, [&](const PageResult&) -> Picture {
+    if (FileAsPicture(reader, path, result)) return std::nullopt;
+    const bool is_upright = upright != nullptr && result.rotation == 0 && result.in_file.width == 0;
+    return is_upright ? WithoutLoss(*upright) : DecodedInFile(reader, result);
+  });
 }
 
 std::optional<Image> UprightPageOf(const DocumentReader& reader, const PageResult& result) {

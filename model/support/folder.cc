@@ -51,6 +51,18 @@ void WriteAll(int fd, std::string_view bytes, const std::string& path, int64_t o
   }
 }
 
+std::string ReadAll(int fd, uint64_t offset, uint64_t size, const std::string& path) {
+  std::string bytes(size, '\0');
+  for (size_t done = 0; done < size;) {
+    const ssize_t n =
+        ::pread(fd, bytes.data() + done, size - done, static_cast<off_t>(offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) ThrowFileError(path, "read", n < 0 ? errno : EIO);
+    done += static_cast<size_t>(n);
+  }
+  return bytes;
+}
+
 std::pair<std::string, std::string> SplitPath(const std::string& path) {
   const size_t slash = path.rfind('/');
   if (slash == std::string::npos) return {"", path};

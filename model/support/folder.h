@@ -87,6 +87,9 @@ class Folder {
 // Writes all of `bytes`, at `offset` or (negative) where the descriptor stands. Throws likewise.
 void WriteAll(int fd, std::string_view bytes, const std::string& path, int64_t offset = -1);
 
+// `size` bytes from `offset`, all of which are there. Throws Error(kEnvironment) naming `path`.
+std::string ReadAll(int fd, uint64_t offset, uint64_t size, const std::string& path);
+
 // "a/b/c" -> "a/b" and "c"; "c" -> "" and "c".
 std::pair<std::string, std::string> SplitPath(const std::string& path);
 

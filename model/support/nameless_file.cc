@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -27,6 +29,14 @@ UniqueFd OpenNamelessFile() {
                 "cannot create a temporary file: " + std::generic_category().message(errno));
   }
   ::unlink(name.c_str());
+  return fd;
+}
+
+UniqueFd OpenNamelessFile(const Folder& folder) {
+  static std::atomic<uint64_t> count = 0;
+  const std::string name = "nameless-" + std::to_string(::getpid()) + "-" + std::to_string(++count);
+  UniqueFd fd = folder.OpenFile(name, O_CREAT | O_EXCL | O_RDWR);
+  folder.Remove(name);
   return fd;
 }
 

@@ -9,4 +9,8 @@ namespace platen {
 // space is free again when the last descriptor is closed. Throws Error(kEnvironment).
 UniqueFd OpenNamelessFile();
 
+// The same in this folder, where nobody else makes names of this process's. It has one for a
+// moment.
+UniqueFd OpenNamelessFile(const Folder& folder);
+
 }  // namespace platen

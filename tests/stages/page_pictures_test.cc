@@ -5,10 +5,13 @@
 
 #include <cstdlib>
 #include <random>
+#include <tuple>
 
 #include "stages/encode_fax.h"
 #include "stages/encode_image.h"
 #include "stages/formats/pdf_image.h"
+#include "stages/layout/layout.h"
+#include "stages/layout/scale_image.h"
 #include "stages/readers/memory_document.h"
 #include "tests/support/npy.h"
 #include "tests/support/pdf_file.h"
@@ -142,6 +145,96 @@ TEST(PagePictures, OfFilesWithAnOrientationAreTheirPixels) {
     ASSERT_TRUE(image) << name;
     EXPECT_EQ(image->media_type, "image/png") << name;
     EXPECT_EQ(Read(image->bytes).rgb, page.rgb) << name;
+  }
+}
+
+// Counts how often pages are decoded.
+class CountingReader : public DocumentReader {
+ public:
+  CountingReader(std::unique_ptr<DocumentReader> of, int& reads)
+      : of_(std::move(of)), reads_(reads) {}
+  DocumentFormat format() const override { return of_->format(); }
+  int num_pages() const override { return of_->num_pages(); }
+  ImageSize PageSize(int index) const override { return of_->PageSize(index); }
+  PageImage ReadPage(int index) const override {
+    ++reads_;
+    return of_->ReadPage(index);
+  }
+
+ private:
+  std::unique_ptr<DocumentReader> of_;
+  int& reads_;
+};
+
+// As a run makes them, from the pixels it has, and as an export does, from the file.
+TEST(PagePictures, ThatWereKeptAreThoseThatWouldBeMade) {
+  const TempFolder folder;
+  const Folder temporary = Folder::Open(folder.path(), Folder::Missing::kFail);
+  struct Case {
+    const char* name;
+    int rotation;
+    bool is_oblong;
+    int most_reads;  // with the pixels at hand
+  };
+  const auto path_of = [](const char* name) {
+    return SourcePath(std::string("tests/data/images/") + name);
+  };
+  for (const Case& c : {Case{"rgb8.png", 0, false, 0},
+                        {"rgb8.png", 90, false, 0},
+                        {"exif6.jpg", 0, false, 0},
+                        {"exif6.jpg", 180, false, 1},
+                        {"cmyk.jpg", 270, false, 1},
+                        {"bits1.g3.tif", 0, true, 1},
+                        {"three_pages.tif", 0, false, 0},
+                        {"alpha.webp", 90, false, 1}}) {
+    SCOPED_TRACE(std::string(c.name) + " " + std::to_string(c.rotation));
+    int reads = 0;
+    const std::string path = path_of(c.name);
+    const CountingReader reader(DocumentReader::Open(path, {}), reads);
+    PageImage read = reader.ReadPage(0);
+    const FilePage in_file = {read.image.width, read.image.height, read.dpi_x, read.dpi_y};
+    MakePixelsSquare(read.image, read.dpi_x, read.dpi_y);
+    const Image upright = RotatePage(read.image, c.rotation);
+    PageResult result = ResultOf(upright.width, upright.height, c.rotation);
+    if (c.is_oblong) result.in_file = in_file;
+    const PageImages made = PicturesOf(&reader, path);
+    for (const bool with_pixels : {true, false}) {
+      KeptPictures kept({"txt", "html", "pdf"}, temporary);
+      reads = 0;
+      KeepPictures(reader, path, result, with_pixels ? &upright : nullptr, kept);
+      if (with_pixels) {
+        EXPECT_EQ(reads, c.most_reads);
+      }
+      const PageImages given = PicturesOf(&reader, path, kLongestSide, &kept);
+      reads = 0;
+      const auto shown = given.upright(result), whole = given.in_file(result);
+      EXPECT_EQ(reads, 0) << "decoded once more";
+      ASSERT_TRUE(shown && whole);
+      EXPECT_TRUE(shown->bytes == made.upright(result)->bytes);
+      EXPECT_TRUE(whole->bytes == made.in_file(result)->bytes);
+      EXPECT_EQ(whole->media_type, made.in_file(result)->media_type);
+      EXPECT_EQ(whole->width, made.in_file(result)->width);
+    }
+  }
+  EXPECT_TRUE(temporary.Names().empty());
+}
+
+TEST(PagePictures, AreKeptForTheFormatsThatShowThem) {
+  const TempFolder folder;
+  const Folder temporary = Folder::Open(folder.path(), Folder::Missing::kFail);
+  const std::string png = ToPng(Page(40, 20, false));
+  const auto reader = Open(png);
+  for (const auto& [formats, upright, in_file] :
+       {std::tuple{std::vector<std::string>{"txt", "hocr"}, false, false},
+        {std::vector<std::string>{"html"}, true, false},
+        {std::vector<std::string>{"pdf", "md"}, false, true}}) {
+    KeptPictures kept(formats, temporary);
+    KeepPictures(*reader, "", ResultOf(40, 20, 0), nullptr, kept);
+    EXPECT_EQ(kept.Find(1, PageView::kUpright).has_value(), upright);
+    EXPECT_EQ(kept.Find(1, PageView::kInFile).has_value(), in_file);
+    EXPECT_FALSE(kept.Find(2, PageView::kUpright));
+    KeepPictures(*reader, "", ResultOf(41, 20, 0), nullptr, kept);  // it was another page
+    EXPECT_FALSE(KeptPictures(formats, temporary).Find(1, PageView::kUpright));
   }
 }
 

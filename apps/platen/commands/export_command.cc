@@ -8,8 +8,10 @@
 #include "apps/platen/cli/exit_codes.h"
 #include "apps/platen/cli/interrupt.h"
 #include "apps/platen/cli/log.h"
+#include "apps/platen/cli/model_options.h"
 #include "apps/platen/cli/option_values.h"
 #include "apps/platen/cli/results_folder.h"
+#include "apps/platen/cli/thread_limit.h"
 #include "apps/platen/commands/commands.h"
 #include "apps/platen/commands/ocr/ocr_options.h"
 #include "apps/platen/commands/ocr/reading_settings.h"
@@ -17,6 +19,7 @@
 #include "model/support/display_text.h"
 #include "model/support/grouped.h"
 #include "pipeline/export.h"
+#include "pipeline/hardware.h"
 
 namespace platen {
 namespace {
@@ -29,9 +32,18 @@ const OptionTable& ExportOptions() {
       OptionFrom(OcrOptions(), "keep", "Options"),
       OptionFrom(OcrOptions(), "reflow", "Options"),
       OptionFrom(OcrOptions(), "password-file", "Options"),
+      ThreadsOption("Options"),
       HelpOption("Options"),
   };
   return table;
+}
+
+// No more than there is memory for: each decodes a page, in the worst case one of 200 million
+// pixels.
+int ThreadsToExport(const Settings& settings) {
+  constexpr int64_t kBytesOfAThread = int64_t{1200} << 20;
+  const int64_t fit = std::max<int64_t>(1, UsableMemoryBytes() / kBytesOfAThread);
+  return static_cast<int>(std::min<int64_t>(ThreadsFrom(settings), fit));
 }
 
 void WarnOf(const std::vector<NotExported>& documents) {
@@ -74,6 +86,7 @@ int RunExportCommand(const Words& words) {
     return OpenAsRead(path, as, passwords);
   };
   CatchInterrupts();
+  LimitThreads(ThreadsToExport(*settings));
   Ledger ledger(dir, identity);
   const ExportReport report = ExportDocuments(ledger, render, {open, Interrupted});
   WarnOf(report.not_exported);

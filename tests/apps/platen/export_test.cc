@@ -12,7 +12,9 @@ using testing::Contains;
 using testing::Outputs;
 using testing::ProgramResult;
 using testing::ProgramRun;
+using testing::ReadFile;
 using testing::RunProgram;
+using testing::SourcePath;
 
 class ExportTest : public testing::OcrFixture {
  protected:
@@ -73,6 +75,69 @@ TEST_F(ExportTest, FormatsThatShowThePagesNeedTheUnchangedScan) {
   EXPECT_TRUE(Contains(refused.err, "b.png: is not the file that was read")) << refused.err;
   EXPECT_TRUE(Contains(refused.err, "a.tif: No such file")) << refused.err;
   EXPECT_EQ(Files(folder_ / "out"), Files(folder_ / "whole"));
+  EXPECT_EQ(Platen({"export", "out", "--format", "hocr"}).exit_code, 0);
+}
+
+// Pictures of pages are made while they are read, later from what is stored, or by an export: on a
+// page that lies on its side, a fax with oblong pixels, a PDF and documents of several pages.
+TEST_F(ExportTest, PagesAreShownTheSameWhoeverShowsThem) {
+  fs::remove_all(folder_ / "in");
+  fs::create_directories(folder_ / "in");
+  CopySample("synthetic/letter-200.jpg", "in/a.jpg");
+  CopySample("pages/eurotext.tif", "in/b.tif");
+  const auto shell = [&](const std::string& command) {
+    return std::system(("cd '" + folder_.path() + "/in' && " + command).c_str());
+  };
+  fs::copy_file(SourcePath("tests/data/images/three_pages.tif"), folder_ / "in/c.tif");
+  fs::copy_file(SourcePath("tests/data/pdf/tesseract.pdf"), folder_ / "in/d.pdf");
+  ASSERT_EQ(shell("qpdf d.pdf --rotate=90 --pages d.pdf d.pdf -- e.pdf && "
+                  "pdftoppm -r 150 -png e.pdf f"),
+            0);
+  std::string oblong = ReadFile(folder_ / "in/a.jpg");
+  oblong.replace(13, 5, std::string("\1\0\xCC\0\x62", 5));  // 204 x 98 dpi
+  folder_.Write("in/g.jpg", oblong);
+  const std::vector<std::string> shown = {"--format", "html,pdf", "--text-layer", "ignore"};
+  const auto words = [&](const std::string& out, std::vector<std::string> more) {
+    std::vector<std::string> all = {"in", "-o", out};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  ASSERT_EQ(Ocr(words("read", shown)).exit_code, 0);
+  const auto expected = Files(folder_ / "read");
+  EXPECT_EQ(expected.size(), 16U);
+  std::vector<std::string> one = shown;
+  one.insert(one.end(), {"-j", "1", "--slots", "1"});
+  ASSERT_EQ(Ocr(words("one", one)).exit_code, 0);
+  EXPECT_TRUE(Files(folder_ / "one") == expected);
+  for (const char* out : {"stored", "exported"}) {
+    ASSERT_EQ(Ocr(words(out, {"--format", "txt", "--text-layer", "ignore"})).exit_code, 0);
+  }
+  ASSERT_EQ(Ocr(words("stored", shown)).exit_code, 0);
+  EXPECT_EQ(Report("stored")["totals"]["pages_read"], 0);
+  ASSERT_EQ(Platen({"export", "exported", "--format", "html,pdf", "-j", "3"}).exit_code, 0);
+  for (const char* out : {"stored", "exported"}) {
+    auto found = Files(folder_ / out);
+    std::erase_if(found, [](const auto& file) { return file.first.ends_with(".txt"); });
+    EXPECT_TRUE(found == expected) << out;
+    EXPECT_TRUE(fs::is_empty(folder_ / (std::string(out) + "/.platen/tmp")));
+  }
+}
+
+TEST_F(ExportTest, NoScanIsReplaced) {
+  // A scan of that name beside the outputs of another: read when no format wanted its name.
+  CopySample("pages/phototest.tif", "out/a");
+  CopySample("pages/phototest.tif", "out/a.p0007.alto.xml");
+  CopySample("pages/phototest.tif", "out/a.html");
+  EXPECT_EQ(Ocr({"out/a", "out/a.p0007.alto.xml", "out/a.html", "-o", "out", "--format", "txt"})
+                .exit_code,
+            0);
+  const auto before = Outputs(folder_ / "out");
+  for (const char* format : {"alto", "html"}) {
+    const ProgramResult refused = Platen({"export", "out", "--format", format});
+    EXPECT_EQ(refused.exit_code, 2) << refused.err;
+    EXPECT_TRUE(Contains(refused.err, "would be replaced by the output of out/a")) << refused.err;
+  }
+  EXPECT_EQ(Outputs(folder_ / "out"), before);
   EXPECT_EQ(Platen({"export", "out", "--format", "hocr"}).exit_code, 0);
 }
 
