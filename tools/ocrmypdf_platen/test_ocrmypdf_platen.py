@@ -14,7 +14,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PLATEN = os.environ.get("PLATEN_PROGRAM", str(ROOT / "build" / "bin" / "platen"))
 MISSING = [name for name in ("ocrmypdf", "img2pdf", "pikepdf") if importlib.util.find_spec(name) is None]
-MISSING += [name for name in ("tesseract", "pdftotext") if shutil.which(name) is None]
+MISSING += [name for name in ("tesseract", "pdftotext", "qpdf") if shutil.which(name) is None]
 
 
 def text_of(pdf, *options):
@@ -62,6 +62,16 @@ class OcrMyPdf(unittest.TestCase):
         self.assertLess(abs(left - min(x)), height / 2)
         self.assertLess(abs(right - max(x)), height / 2)
         self.assertLess(abs(top - min(y)), height)
+
+    def test_another_model_reads_the_pages(self):
+        """A GLM-OCR of random weights: its text is noise, and every page gets some."""
+        model = ROOT / "tests" / "golden" / "snapshots" / "tiny-a"
+        sidecar = self.folder / "text.txt"
+        run = self.run_ocrmypdf("--platen-model", str(model), "--sidecar", str(sidecar), "--output-type", "pdf")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(len(sidecar.read_text().split("\f")), 2)
+        self.assertNotIn("This is a lot of 12 point text", sidecar.read_text())
+        subprocess.run(["qpdf", "--check", str(self.folder / "out.pdf")], check=True, capture_output=True)
 
     def test_a_program_that_is_not_there_is_named(self):
         run = self.run_ocrmypdf("--platen-program", "/nowhere/platen")

@@ -42,6 +42,22 @@ class Read(unittest.TestCase):
         platen.export(out, ["hocr"])
         self.assertIn("ocr_page", first[0].output("hocr").read_text())
 
+    @unittest.skipIf(shutil.which("pdftotext") is None, "needs poppler-utils")
+    def test_the_text_of_pdf_pages(self):
+        pdf = ROOT / "tests" / "data" / "pdf" / "tesseract.pdf"
+        for use, own in (("use", True), ("ignore", False), ("auto", False)):
+            with self.subTest(use):
+                document, = platen.read([pdf], text_layer=use)
+                page, = document.pages
+                self.assertEqual(page.from_text_layer, own)
+                self.assertIn("This is a lot of 12 point text", page.text)
+                line = page.regions[0].lines[0]
+                self.assertEqual(line.from_text_layer, own)
+                self.assertEqual(line.confidence is None, own)
+                self.assertEqual(line.text, " ".join(word.text for word in line.words))
+        with self.assertRaises(platen.PlatenError):
+            platen.read([pdf], text_layer="perhaps")
+
     def test_a_document_that_cannot_be_read_has_an_error(self):
         (self.folder / "in" / "b.png").write_bytes(b"no image")
         good, bad = platen.read([self.folder / "in"])

@@ -1,4 +1,8 @@
 // platen ocr --text-layer: the text that PDF pages have themselves.
+#include <iterator>
+#include <set>
+#include <sstream>
+
 #include "tests/apps/platen/ocr_fixture.h"
 #include "tests/support/json_schema.h"
 #include "tests/support/pdf_file.h"
@@ -40,16 +44,17 @@ class TextLayerTest : public testing::OcrFixture {
  protected:
   Json Read(const std::vector<PdfPage>& pages, const std::string& use) {
     folder_.Write("a.pdf", PdfOfPages(pages));
-    const ProgramResult result = Ocr(
-        {"a.pdf", "-o", "out", "--force", "--text-layer", use, "--format", "json,txt,hocr,page"},
-        "", environment_);
+    std::vector<std::string> words = {"a.pdf",        "-o", "out",      "--force",
+                                      "--text-layer", use,  "--format", "json,txt,hocr,page"};
+    words.insert(words.end(), options_.begin(), options_.end());
+    const ProgramResult result = Ocr(words, "", environment_);
     EXPECT_EQ(result.exit_code, 0) << result.err;
     shown_ = result.out + result.err;
     const Json json = Json::parse(ReadFile(folder_ / "out/a.pdf.json"));
     return json;
   }
 
-  std::vector<std::string> environment_;
+  std::vector<std::string> options_, environment_;
   std::string shown_;
 };
 
@@ -107,6 +112,47 @@ TEST_F(TextLayerTest, LinesWithoutWordsAreReadWhereTheyStand) {
   EXPECT_TRUE(IsOwn(Read({page}, "use")["pages"][0]));
   EXPECT_TRUE(Contains(ReadFile(folder_ / "out/a.pdf.txt"), "noon.\nPack my"));
   EXPECT_EQ(Report()["totals"]["tokens"], 0);
+}
+
+// A model that reads whole blocks: GLM-OCR of random weights.
+TEST_F(TextLayerTest, AModelOfBlocksReadsWhatHasNoText) {
+  options_ = {"--model", SourcePath("tests/golden/snapshots/tiny-a"), "--max-new-tokens", "6"};
+  const Json own = Read({Printed(), Printed()}, "auto");
+  EXPECT_TRUE(IsOwn(own["pages"][0]) && IsOwn(own["pages"][1]));
+  EXPECT_EQ(Report()["totals"]["tokens"], 0);
+  EXPECT_TRUE(Contains(ReadFile(folder_ / "out/a.pdf.txt"), "over the lazy dog at noon."));
+  const Json mixed = Read({Printed(), Scan()}, "auto");
+  EXPECT_TRUE(IsOwn(mixed["pages"][0]));
+  EXPECT_FALSE(IsOwn(mixed["pages"][1]));
+  EXPECT_GT(Report()["totals"]["tokens"], 0);
+  // The text taken is that of the other model, to the byte.
+  const std::string text = ReadFile(folder_ / "out/a.pdf.txt");
+  options_.clear();
+  Read({Printed(), Scan()}, "use");
+  const std::string first_page = ReadFile(folder_ / "out/a.pdf.txt");
+  EXPECT_EQ(text.substr(0, text.find('\f')), first_page.substr(0, first_page.find('\f')));
+}
+
+// Where a layout model finds its regions, and whatever they are (its weights are random): every
+// word of the page stands once in the text.
+TEST_F(TextLayerTest, EveryWordIsThereOnceWhateverALayoutModelFinds) {
+  for (const char* model : {"tiny-a", "tiny-b", "tiny-c"}) {
+    for (const std::vector<std::string>& reader :
+         {std::vector<std::string>{},
+          {"--model", SourcePath("tests/golden/snapshots/tiny-a"), "--max-new-tokens", "6"}}) {
+      SCOPED_TRACE(model);
+      options_ = {"--layout-model", SourcePath("tests/golden/pp_doclayout/snapshots/") + model};
+      options_.insert(options_.end(), reader.begin(), reader.end());
+      const PdfPage page = Page(Lines({"The quick brown fox jumps", "over a lazy dog at noon."}) +
+                                "BT/F1 30 Tf 50 90 Td (Heading) Tj ET");
+      EXPECT_TRUE(IsOwn(Read({page}, "use")["pages"][0]));
+      std::istringstream words(ReadFile(folder_ / "out/a.pdf.txt"));
+      std::multiset<std::string> found{std::istream_iterator<std::string>(words), {}};
+      EXPECT_EQ(found, (std::multiset<std::string>{"The", "quick", "brown", "fox", "jumps", "over",
+                                                   "a", "lazy", "dog", "at", "noon.", "Heading"}));
+      EXPECT_EQ(Report()["totals"]["tokens"], 0);
+    }
+  }
 }
 
 TEST_F(TextLayerTest, PagesWithoutTextAreRead) {

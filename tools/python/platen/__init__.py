@@ -47,6 +47,7 @@ class Line:
     quad: list
     confidence: float | None  # mean of its tokens; None: nothing was generated
     words: list[Word] = field(default_factory=list)
+    from_text_layer: bool = False  # a PDF page's own text, with the places of its words as the page says them
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,7 @@ class Page:
     regions: list[Region]  # in reading order
     doubts: list[dict]  # why it may not hold what stands on the page
     error: str | None  # not None: the page could not be read
+    from_text_layer: bool = False  # text of a PDF page's own is in it
     raw: dict = field(repr=False, default_factory=dict)
 
     @property
@@ -93,7 +95,7 @@ def _mean(reading: dict) -> float | None:
 
 def _line(line: dict) -> Line:
     words = [Word(word["text"], word["quad"], word["confidence"]) for word in line.get("words", [])]
-    return Line(line["text"], line["box"], line["quad"], _mean(line), words)
+    return Line(line["text"], line["box"], line["quad"], _mean(line), words, line.get("word_boxes") == "text_layer")
 
 
 def _region(region: dict) -> Region:
@@ -103,7 +105,7 @@ def _region(region: dict) -> Region:
 
 def _page(page: dict) -> Page:
     return Page(page["page"], page["width"], page["height"], [_region(region) for region in page["regions"]],
-                page.get("doubts", []), page.get("error"), page)
+                page.get("doubts", []), page.get("error"), page.get("text_source") == "text_layer", page)
 
 
 def load(path: str | os.PathLike) -> Document:
@@ -135,18 +137,20 @@ def _documents(out: Path) -> Iterator[Document]:
 
 
 def read(inputs: Sequence[str | os.PathLike], out: str | os.PathLike | None = None, *, formats: Sequence[str] = ("json",),
-         options: Sequence[str] = (), program: str | None = None) -> list[Document]:
+         text_layer: str | None = None, options: Sequence[str] = (), program: str | None = None) -> list[Document]:
     """Reads files, folders and patterns and returns every document of the output folder, by path.
 
     `out`: the output folder; what earlier calls have read there is not read again. None: a temporary one, so that only
-    the objects remain. `options`: more words for `platen ocr`, such as ["--model", "zai-org/GLM-OCR"]. Pages and documents
+    the objects remain. `text_layer`: "auto" (platen's default), "use" or "ignore" the text that PDF pages have
+    themselves. `options`: more words for `platen ocr`, such as ["--model", "zai-org/GLM-OCR"]. Pages and documents
     that could not be read have an `error`. Raises PlatenError if platen could not do its work.
     """
     wanted = list(dict.fromkeys([*formats, "json"]))
     with tempfile.TemporaryDirectory(prefix="platen-") as temporary:
         folder = Path(temporary if out is None else out)
+        layer = [] if text_layer is None else ["--text-layer", text_layer]
         _run([_program(program), "ocr", *(os.fspath(item) for item in inputs), "-o", str(folder), "--format",
-              ",".join(wanted), "--quiet", *options])
+              ",".join(wanted), "--quiet", *layer, *options])
         return list(_documents(folder))
 
 
