@@ -23,6 +23,7 @@ class CodeTable {
   // "<00010002…>", of text in UTF-8; at most 65,535 different characters, all others are U+FFFD.
   std::string HexOf(const std::string& text);
 
+  bool empty() const { return codes_.empty(); }  // no character was asked for
   // A ToUnicode CMap.
   std::string ToUnicode() const;
   // All codes show the second glyph: a CIDToGIDMap.

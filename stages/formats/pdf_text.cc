@@ -142,11 +142,11 @@ PdfScale ScaleOf(const PlacedPage& page) {
 
 std::string TextOf(const PlacedPage& page, const PdfScale& scale, const std::string& font,
                    CodeTable& codes) {
-  std::string out = "BT 3 Tr\n";
+  std::string out;
   for (const PlacedRegion& region : page.regions) {
     for (const PlacedLine* line : region.AllLines()) ShowLine(*line, page, scale, font, codes, out);
   }
-  return out + "ET";
+  return out.empty() ? "" : "BT 3 Tr\n" + out + "ET";
 }
 
 }  // namespace platen

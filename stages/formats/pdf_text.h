@@ -19,7 +19,8 @@ inline constexpr double kUsualImageDpi = 200;  // of images that do not say
 // So that the page's sides are ones that PDF allows.
 PdfScale ScaleOf(const PlacedPage& page);
 
-// "BT 3 Tr … ET", from the lower left corner of the page. `font`: the name of its font,
+// "BT 3 Tr … ET", from the lower left corner of the page; empty: it has no words. `font`: the name
+// of its font,
 // "/Text", which is EmptyFont with the codes of `codes`.
 std::string TextOf(const PlacedPage& page, const PdfScale& scale, const std::string& font,
                    CodeTable& codes);

@@ -9,14 +9,9 @@ namespace {
 
 std::string Reference(int number) { return std::to_string(number) + " 0 R"; }
 
-std::string ContentOf(const PlacedPage& page, const PdfScale& scale, bool has_image,
-                      CodeTable& codes) {
-  std::string out;
-  if (has_image) {
-    out = "q " + Decimal(page.width * scale.x, 4) + " 0 0 " + Decimal(page.height * scale.y, 4) +
-          " 0 0 cm /Scan Do Q\n";
-  }
-  return out + TextOf(page, scale, "/Text", codes);
+std::string ShowImage(const PlacedPage& page, const PdfScale& scale) {
+  return "q " + Decimal(page.width * scale.x, 4) + " 0 0 " + Decimal(page.height * scale.y, 4) +
+         " 0 0 cm /Scan Do Q\n";
 }
 
 }  // namespace
@@ -49,12 +44,13 @@ std::string PdfWriter::Page(const PageResult& result) {
   }
   const PdfScale scale = ScaleOf(page);
   const int content = objects_->Reserve();
-  objects_->AddStream(content, "", ContentOf(page, scale, image != 0, codes_));
+  const std::string text = TextOf(page, scale, "/Text", codes_);
+  objects_->AddStream(content, "", (image != 0 ? ShowImage(page, scale) : "") + text);
   pages_.push_back(objects_->Reserve());
   std::string body = "<< /Type /Page /Parent " + Reference(shared_.pages) + " /MediaBox [0 0 " +
                      Decimal(page.width * scale.x, 4) + " " + Decimal(page.height * scale.y, 4) +
-                     "] /Contents " + Reference(content) + " /Resources << /Font << /Text " +
-                     Reference(shared_.font) + " >>";
+                     "] /Contents " + Reference(content) + " /Resources <<";
+  if (!text.empty()) body += " /Font << /Text " + Reference(shared_.font) + " >>";
   if (image != 0) body += " /XObject << /Scan " + Reference(image) + " >>";
   body += " >>";
   if (page.rotation != 0) body += " /Rotate " + std::to_string(page.rotation);
@@ -62,7 +58,12 @@ std::string PdfWriter::Page(const PageResult& result) {
   return objects_->Take();
 }
 
+// A font without characters is none.
 void PdfWriter::AddFont() {
+  if (codes_.empty()) {
+    objects_->Add(shared_.font, "null");
+    return;
+  }
   const int cid_font = objects_->Reserve(), descriptor = objects_->Reserve();
   const int file = objects_->Reserve(), unicode = objects_->Reserve(), map = objects_->Reserve();
   objects_->Add(shared_.font,

@@ -170,6 +170,22 @@ TEST(Pdf, WordsThatTouchAreStillWordsAndSlantedOnesAreRead) {
   EXPECT_NEAR(words[0].box[1], 31.2, 0.8);
 }
 
+// Apache PDFBox calls a font with an empty table of characters damaged.
+TEST(Pdf, PagesWithoutWordsHaveNoFont) {
+  PageResult blank = MakePage();
+  blank.regions.clear();
+  const std::string empty = Write({blank, PageResult()});
+  EXPECT_EQ(empty.find("/Font"), std::string::npos);
+  EXPECT_EQ(empty.find("PlatenEmpty"), std::string::npos);
+  const std::string mixed = Write({blank, MakePage(), blank});
+  EXPECT_NE(mixed.find("PlatenEmpty"), std::string::npos);
+  size_t pages_with_font = 0;
+  for (size_t at = 0; (at = mixed.find("/Font << /Text", at)) != std::string::npos; ++at) {
+    ++pages_with_font;
+  }
+  EXPECT_EQ(pages_with_font, 1U);
+}
+
 TEST(Pdf, AnyTextIsReadBack) {
   if (!Has("pdftotext")) GTEST_SKIP() << "no pdftotext";
   PageResult page = MakePage();
