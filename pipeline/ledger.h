@@ -58,6 +58,7 @@ class Ledger : public KnownDocuments {
   // earlier record lists stay listed. Synced to disk before it returns.
   void RecordDocument(DocumentRecord record, const std::vector<int>& pages);
 
+  const Folder& common() const { return common_; }        // OUT/.platen
   const Folder& temporary() const { return temporary_; }  // for files on their way there
   // What only this run, or runs of its shard, write: OUT/.platen, or that of the shard.
   const Folder& state() const { return state_; }

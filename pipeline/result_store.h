@@ -1,8 +1,7 @@
 // OUT/.platen/results: what has been recognised, by content. Every output is made from it.
 #pragma once
 
-#include <chrono>
-#include <cstdint>
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -11,13 +10,8 @@
 
 namespace platen {
 
-// What Clean has removed.
-struct CleanedResults {
-  int64_t files = 0;
-  int64_t bytes = 0;
-  int64_t kept_files = 0;
-  int64_t kept_bytes = 0;
-};
+// Results stand in folders named by the first digits of their keys.
+inline constexpr size_t kResultFolderDigits = 2;
 
 // Files are spread over 256 folders by the start of their key. Nothing in it is trusted: see
 // PageFile. Its users hold the lock of the output folder (Ledger).
@@ -38,10 +32,6 @@ class ResultStore {
   // Gives what was begun in `parts`, by a run that has ended, its name. Several processes may do so
   // at once.
   void PublishAll(const Folder& parts) const;
-
-  // Removes what was last added to before that time; `dry_run`: only counts it. Nothing else goes:
-  // a file that has no name of ours stays.
-  CleanedResults Clean(std::chrono::system_clock::time_point before, bool dry_run = false) const;
 
  private:
   Folder folder_;

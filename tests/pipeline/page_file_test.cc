@@ -9,6 +9,7 @@
 #include "model/support/compress.h"
 #include "model/support/error.h"
 #include "model/support/hash.h"
+#include "pipeline/clean_results.h"
 #include "pipeline/result_store.h"
 #include "tests/support/temp_folder.h"
 
@@ -177,7 +178,13 @@ TEST(PageFileTest, CompactsWhenMostOfItHasBeenReplaced) {
 
 const std::string kKey(kHashHexLength, 'a');
 
-TEST(ResultStoreTest, CleansWhatIsOldAndOnlyItsOwn) {
+ResultsToClean OlderThan(std::chrono::system_clock::time_point time) {
+  ResultsToClean choice;
+  choice.before = time;
+  return choice;
+}
+
+TEST(CleanResultsTest, RemovesWhatIsOldAndOnlyItsOwn) {
   namespace fs = std::filesystem;
   const TempFolder folder;
   const ResultStore store(Open(folder));
@@ -186,15 +193,54 @@ TEST(ResultStoreTest, CleansWhatIsOldAndOnlyItsOwn) {
   folder.Write("other/" + kKey, "somebody else's");
   fs::create_symlink(folder / "other", folder / "bb");
   const auto now = std::chrono::system_clock::now();
-  EXPECT_THROW(store.Clean(now), Error) << "a link among the folders";
+  EXPECT_THROW(CleanResults(Open(folder), OlderThan(now)), Error) << "a link among the folders";
   fs::remove(folder / "bb");
-  EXPECT_EQ(store.Clean(now - std::chrono::hours(1)).files, 0);
-  const CleanedResults cleaned = store.Clean(now + std::chrono::hours(1));
+  EXPECT_EQ(CleanResults(Open(folder), OlderThan(now - std::chrono::hours(1))).files, 0);
+  const CleanedResults cleaned = CleanResults(Open(folder), OlderThan(now + std::chrono::hours(1)));
   EXPECT_EQ(cleaned.files, 1);
   EXPECT_GT(cleaned.bytes, 0);
   EXPECT_FALSE(store.Open(kKey)->head());
   EXPECT_TRUE(fs::exists(folder / "aa/notes.txt"));
   EXPECT_TRUE(fs::exists(folder / ("other/" + kKey)));
+}
+
+// Six files, the first added to longest ago; "aa…", "bb…", ...
+TEST(CleanResultsTest, RemovesTheOldestUntilTheRestFits) {
+  namespace fs = std::filesystem;
+  const TempFolder folder;
+  const ResultStore store(Open(folder));
+  int64_t all = 0, largest = 0;
+  for (int i = 0; i < 6; ++i) {
+    const std::string key(kHashHexLength, static_cast<char>('a' + i));
+    store.Open(key)->Append(kHead, MakePage(1, std::string(static_cast<size_t>(100 * i), 'x')));
+    const fs::path file = folder / (key.substr(0, 2) + "/" + key);
+    fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(6 - i));
+    largest = static_cast<int64_t>(fs::file_size(file));
+    all += largest;
+  }
+  const auto is_there = [&](char digit) {
+    return store.Open(std::string(kHashHexLength, digit))->head().has_value();
+  };
+  ResultsToClean choice;
+  choice.at_most = all;
+  EXPECT_EQ(CleanResults(Open(folder), choice).files, 0);
+  choice.at_most = all - 1;
+  EXPECT_EQ(CleanResults(Open(folder), choice, /*dry_run=*/true).files, 1);
+  EXPECT_TRUE(is_there('a'));
+  EXPECT_EQ(CleanResults(Open(folder), choice).files, 1);
+  EXPECT_FALSE(is_there('a'));
+  // Those that may go are fewer than it takes.
+  choice.at_most = 0;
+  choice.wanted = [](const std::string& key) { return key[0] == 'c'; };
+  EXPECT_EQ(CleanResults(Open(folder), choice).files, 1);
+  EXPECT_TRUE(is_there('b') && !is_there('c') && is_there('f'));
+  choice.wanted = nullptr;
+  choice.at_most = largest;
+  const CleanedResults cleaned = CleanResults(Open(folder), choice);
+  EXPECT_EQ(cleaned.files, 3);
+  EXPECT_EQ(cleaned.kept_files, 1);
+  EXPECT_EQ(cleaned.kept_bytes, largest);
+  EXPECT_TRUE(is_there('f'));
 }
 
 // Two processes read the same content at once, each in a folder of its own for what it has begun.

@@ -12,6 +12,7 @@
 #include "apps/platen/commands/commands.h"
 #include "model/support/error.h"
 #include "model/support/grouped.h"
+#include "pipeline/clean_results.h"
 #include "pipeline/ledger.h"
 
 namespace platen {
@@ -24,6 +25,17 @@ const OptionTable& CleanOptions() {
        .value_name = "AGE",
        .group = "Options",
        .help = "Only results that nothing was added to for so long: 12h, 30d, 8w."},
+      {.name = "superseded",
+       .type = OptionType::kFlag,
+       .default_value = "false",
+       .group = "Options",
+       .help = "Only results that outputs were made from once and are made from no more: the "
+               "document has changed since, or was read again with another model or options."},
+      {.name = "at-most",
+       .value_name = "SIZE",
+       .group = "Options",
+       .help = "Only as many as it takes for the results to need no more than that (512M, 20G): "
+               "those that were added to longest ago."},
       {.name = "dry-run",
        .type = OptionType::kFlag,
        .default_value = "false",
@@ -60,7 +72,9 @@ const CommandSpec& CleanCommand() {
           "Removes the results that platen ocr has stored in OUT/.platen/results, and says what "
           "that frees. Outputs stay, and finished documents stay finished. But another format, "
           "or a copy of a document, is read again then.\n\n"
-          "  platen clean text --older-than 30d\n",
+          "  platen clean text --older-than 30d\n"
+          "  platen clean text --superseded\n"
+          "  platen clean text --at-most 20G\n",
       .options = CleanOptions(),
       .argument = {.kind = Argument::Kind::kFolder}};
   return spec;
@@ -72,9 +86,19 @@ int RunCleanCommand(const Words& words) {
   const std::chrono::hours age = AgeFrom(settings->Text("older-than"));
   const std::string dir = ResultsFolder(*settings, "clean");
   const bool dry_run = settings->Flag("dry-run");
+  ResultsToClean choice;
+  choice.before = std::chrono::system_clock::now() - age + std::chrono::seconds(1);
+  if (!settings->Text("at-most").empty()) {
+    choice.at_most = ByteCount(settings->Text("at-most"), 0, "--at-most");
+  }
   const Ledger ledger(dir, {});
-  const CleanedResults cleaned = ledger.results().Clean(
-      std::chrono::system_clock::now() - age + std::chrono::seconds(1), dry_run);
+  if (settings->Flag("superseded")) {
+    choice.wanted = [keys = SupersededResults(ledger.common(), ledger)](const std::string& key) {
+      return keys.contains(key);
+    };
+  }
+  const CleanedResults cleaned =
+      CleanResults(ledger.common().Below("results", Folder::Missing::kFail), choice, dry_run);
   fmt::print("{} {}, {}; {} kept, {}\n", Counted(cleaned.files, "stored result"),
              dry_run ? "would be removed" : "removed", SizeText(cleaned.bytes),
              Grouped(cleaned.kept_files), SizeText(cleaned.kept_bytes));

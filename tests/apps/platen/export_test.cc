@@ -157,6 +157,22 @@ TEST_F(ExportTest, CleanRemovesResultsAndNothingElse) {
   EXPECT_EQ(Report()["totals"]["pages_read"], 2);
 }
 
+TEST_F(ExportTest, CleanKnowsWhatIsSuperseded) {
+  fs::remove(folder_ / "in/broken.png");
+  Ocr({"in", "-o", "out", "--format", "txt", "--max-pages", "1"});
+  EXPECT_TRUE(Contains(Platen({"clean", "out", "--superseded"}).out, "0 stored results removed"));
+  Ocr({"in", "-o", "out", "--format", "txt"});
+  Ocr({"in", "-o", "out", "--format", "txt", "--text-height", "40"});  // read anew
+  fs::remove(folder_ / "in/b.png");
+  CopySample("synthetic/receipt-200.png", "in/b.png");
+  Ocr({"in", "-o", "out", "--format", "txt", "--text-height", "40"});  // another b.png
+  EXPECT_TRUE(Contains(Platen({"clean", "out", "--superseded"}).out, "3 stored results removed"));
+  EXPECT_EQ(Platen({"export", "out", "--format", "md"}).exit_code, 0);
+  EXPECT_TRUE(Contains(Platen({"clean", "out", "--at-most", "1G"}).out, "0 stored"));
+  EXPECT_TRUE(
+      Contains(Platen({"clean", "out", "--at-most", "1K"}).out, "2 stored results removed"));
+}
+
 TEST_F(ExportTest, WhatCannotBeMeantIsRefused) {
   const std::vector<std::vector<std::string>> wrong = {{"export"},
                                                        {"export", "nowhere"},
@@ -167,7 +183,9 @@ TEST_F(ExportTest, WhatCannotBeMeantIsRefused) {
                                                        {"export", "out", "--format", "doc"},
                                                        {"clean", "out", "--older-than", "soon"},
                                                        {"clean", "out", "--older-than", "-3d"},
-                                                       {"clean", "out", "--older-than", "3"}};
+                                                       {"clean", "out", "--older-than", "3"},
+                                                       {"clean", "out", "--at-most", "much"},
+                                                       {"clean", "out", "--at-most", "-1"}};
   Ocr({"in", "-o", "out", "--format", "txt"});
   for (const auto& words : wrong) EXPECT_EQ(Platen(words).exit_code, 2) << words.back();
   EXPECT_FALSE(Exists("in/.platen"));
