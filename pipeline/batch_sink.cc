@@ -4,9 +4,11 @@
 #include <cctype>
 #include <string_view>
 
+#include "model/support/attempt.h"
 #include "model/support/display_text.h"
 #include "model/support/error.h"
 #include "pipeline/document_outputs.h"
+#include "pipeline/memory_plan.h"
 #include "stages/doubts.h"
 #include "stages/inputs/input_names.h"
 #include "stages/page_pictures.h"
@@ -61,6 +63,16 @@ std::string FailureOf(const PageResult& page) {
   return page.error.empty() ? LostParts(page) : page.error;
 }
 
+// Takes more memory than a slot is counted for, or does not say how much.
+bool IsLarge(const DocumentReader& reader, int page) {
+  bool is_small = false;
+  Attempt([&] {
+    const ImageSize size = reader.PageSize(page - 1);
+    is_small = size.width * size.height <= kPixelsOfASlot;
+  });
+  return !is_small;
+}
+
 // What stands in the outputs of a document that could not be opened.
 PageResult PageOfFailure(const std::string& error) {
   PageResult page;
@@ -84,8 +96,12 @@ void BatchSink::Prepare(PageSlot& page) {
   const auto& document = static_cast<const BatchDocument&>(*page.job.document);
   if (page.job.page > 0 || !document.shown || !document.error.empty()) return;
   const StageSpan span(telemetry_, Stage::kAssemble, page.index, DisplayName(document.name));
-  KeepPicturesOf(*document.reader, document.path, document.pages, *document.finished_pages,
-                 *document.shown, [] { return false; });
+  for (const int stored : document.pages) {
+    std::unique_lock one_at_a_time(large_page_, std::defer_lock);
+    if (IsLarge(*document.reader, stored)) one_at_a_time.lock();
+    KeepPictures(*document.reader, document.path, document.finished_pages->Read(stored), nullptr,
+                 *document.shown);
+  }
 }
 
 void BatchSink::Write(PageSlot& page) {

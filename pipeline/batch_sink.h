@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,6 +75,7 @@ class BatchSink : public PageSink {
   Telemetry& telemetry_;
   SinkObservers observers_;
   FailureLog failures_;
+  std::mutex large_page_;  // in Prepare
 };
 
 }  // namespace platen
