@@ -66,8 +66,9 @@ void BatchSource::OpenNextDocument() {
   document->limits = options_.limits;
   document->error = document->input.error;
   if (document->error.empty()) {
-    document->error = AttemptWith(FailureCode::kInternal,
-                                  [&] { document->known = ledger_.Know(document->input); });
+    document->error = AttemptWith(FailureCode::kInternal, [&] {
+      document->known = ledger_.Know(document->input, options_.patience_s);
+    });
   }
   document->identity = document->known.content.sha256;
   if (document->error.empty() && IsFinished(*document)) {

@@ -15,11 +15,12 @@
 namespace platen {
 
 struct SourceOptions {
-  std::vector<PageRange> pages;  // chosen; empty: all
-  bool force = false;            // read the chosen pages anew
-  ReadOptions read = {};         // of all documents
-  TimeLimits limits = {};        // likewise
-  int64_t max_pages = 0;         // to read in this run; 0: all
+  std::vector<PageRange> pages;         // chosen; empty: all
+  bool force = false;                   // read the chosen pages anew
+  ReadOptions read = {};                // of all documents
+  TimeLimits limits = {};               // likewise
+  double patience_s = kUsualPatienceS;  // with a read of a document (InputFile)
+  int64_t max_pages = 0;                // to read in this run; 0: all
 };
 
 // A document of the list, with what the ledger and earlier runs say of it. `finished_pages` changes

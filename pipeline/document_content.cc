@@ -28,9 +28,9 @@ FileStamp InputStamp(const std::string& path) {
   return *stamp;
 }
 
-DocumentContent ReadContent(const std::string& path) {
+DocumentContent ReadContent(const std::string& path, double patience_s) {
   const FileStamp before = InputStamp(path);
-  const InputFile file(path);
+  const InputFile file(path, patience_s);
   DocumentContent content;
   if (LookAtFile(file).format == DocumentFormat::kPdf) content.kind = InputKind::kPdf;
   Digest sha(Digest::Kind::kSha256);

@@ -21,7 +21,8 @@ struct DocumentContent {
   InputKind kind = InputKind::kImage;
 };
 
-// Reads the whole file. Throws Error(kInput) if it cannot be read, or changes meanwhile.
-DocumentContent ReadContent(const std::string& path);
+// Reads the whole file; `patience_s` as for InputFile. Throws Error(kInput) if it cannot be read,
+// or changes meanwhile.
+DocumentContent ReadContent(const std::string& path, double patience_s);
 
 }  // namespace platen

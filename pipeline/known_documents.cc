@@ -58,7 +58,7 @@ void KnownDocuments::LoadRecord(DocumentRecord record) {
   if (record.run >= known.run) known = std::move(record);
 }
 
-KnownInput KnownDocuments::Know(const InputDocument& input) const {
+KnownInput KnownDocuments::Know(const InputDocument& input, double patience_s) const {
   KnownInput known;
   known.stamp = InputStamp(input.path);
   const bool settled = Now() - known.stamp.changed_ns > kSettledNs;
@@ -67,7 +67,7 @@ KnownInput KnownDocuments::Know(const InputDocument& input) const {
       record->input.stamp == known.stamp) {
     known.content = record->input.content;
   } else {
-    known.content = ReadContent(input.path);
+    known.content = ReadContent(input.path, patience_s);
   }
   Hasher hasher;
   hasher.Add(known.content.sha256);
@@ -87,12 +87,18 @@ void KnownDocuments::ForEach(const std::function<void(const DocumentRecord&)>& v
   for (const auto& [output, record] : documents_) visit(record);
 }
 
+// Null: there is none.
 std::shared_ptr<const Folder> KnownDocuments::FolderOf(const std::string& parent) const {
   const std::lock_guard lock(folder_mutex_);
-  if (!folder_ || folder_name_ != parent) {
+  if (folder_ && folder_name_ == parent) return folder_;
+  try {
     folder_ = std::make_shared<const Folder>(root_.Below(parent, Folder::Missing::kFail));
-    folder_name_ = parent;
+  } catch (const Error& e) {
+    // A disk that does not answer must not make a document look unread.
+    if (e.kind() == ErrorKind::kEnvironment && e.code() != FailureCode::kNotFound) throw;
+    return nullptr;
   }
+  folder_name_ = parent;
   return folder_;
 }
 
@@ -100,12 +106,10 @@ std::shared_ptr<const Folder> KnownDocuments::FolderOf(const std::string& parent
 bool KnownDocuments::HasOutput(const std::string& output, const std::string& suffix,
                                int64_t bytes) const {
   const auto [parent, base] = SplitPath(output);
-  try {
-    const auto info = FolderOf(parent)->Look(base + "." + suffix);
-    return info && S_ISREG(info->st_mode) && (bytes < 0 || info->st_size == bytes);
-  } catch (const Error&) {
-    return false;
-  }
+  const auto folder = FolderOf(parent);
+  if (!folder) return false;
+  const auto info = folder->Look(base + "." + suffix);
+  return info && S_ISREG(info->st_mode) && (bytes < 0 || info->st_size == bytes);
 }
 
 bool KnownDocuments::IsFinished(const KnownInput& known, const InputDocument& input,

@@ -15,6 +15,7 @@
 #include "pipeline/ledger_record.h"
 #include "pipeline/shard.h"
 #include "stages/inputs/discover.h"
+#include "stages/readers/left_behind.h"
 #include "stages/write_outputs.h"
 
 namespace platen {
@@ -45,9 +46,9 @@ class KnownDocuments {
   // Adds what the ledger of the folder says, if there is one.
   void Load(const Folder& folder);
 
-  // Reads the file, unless the record of its outputs knows it as the file system shows it. Throws
-  // Error(kInput) if it is not there or cannot be read.
-  KnownInput Know(const InputDocument& input) const;
+  // Reads the file, unless the record of its outputs knows it as the file system shows it;
+  // `patience_s` as for InputFile. Throws Error(kInput) if it is not there or cannot be read.
+  KnownInput Know(const InputDocument& input, double patience_s = kUsualPatienceS) const;
 
   // What was last written to the outputs of this path, as of the start of the run; nullptr if
   // nothing was.

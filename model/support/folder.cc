@@ -36,8 +36,10 @@ std::string Obstacle(const struct stat& info, bool folder_wanted) {
 void ThrowFileError(const std::string& path, const std::string& action, int code) {
   const bool only_this_name =
       code == ENAMETOOLONG || code == ENOTDIR || code == EISDIR || code == EEXIST || code == ELOOP;
+  std::optional<FailureCode> failure;
+  if (code == ENOENT) failure = FailureCode::kNotFound;
   throw Error(only_this_name ? ErrorKind::kInput : ErrorKind::kEnvironment, {path, ""},
-              "cannot " + action + ": " + std::generic_category().message(code));
+              "cannot " + action + ": " + std::generic_category().message(code), failure);
 }
 
 void WriteAll(int fd, std::string_view bytes, const std::string& path, int64_t offset) {
@@ -121,8 +123,9 @@ Folder Folder::Sub(const std::string& name, Missing missing) const {
   UniqueFd fd(::openat(fd_.get(), name.c_str(), kFolderFlags | O_NOFOLLOW));
   if (fd) return {std::move(fd), path};
   const int code = errno;
-  if (const auto info = Look(name)) {
-    const std::string obstacle = Obstacle(*info, /*folder_wanted=*/true);
+  struct stat info = {};
+  if (::fstatat(fd_.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0) {
+    const std::string obstacle = Obstacle(info, /*folder_wanted=*/true);
     if (!obstacle.empty()) ThrowObstacle(path, obstacle);
   }
   ThrowFileError(path, "open the folder", code);
@@ -145,8 +148,10 @@ UniqueFd Folder::OpenFile(const std::string& name, int flags) const {
 
 std::optional<struct stat> Folder::Look(const std::string& name) const {
   struct stat info = {};
-  if (::fstatat(fd_.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
-  return info;
+  if (::fstatat(fd_.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0) return info;
+  // Nothing of that name, or that could have it. A disk that does not answer says neither.
+  if (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG) return std::nullopt;
+  ThrowFileError(PathOf(name), "look at", errno);
 }
 
 void Folder::Remove(const std::string& name) const {

@@ -32,7 +32,8 @@ class UniqueFd {
 };
 
 // All members throw Error naming the path: kInput where only this name is at fault (too long, taken
-// by a file, a folder or a link), kEnvironment for everything else. Thread-safe.
+// by a file, a folder or a link), kEnvironment for everything else; the failure code is kNotFound
+// where nothing of the name is there. Thread-safe.
 class Folder {
  public:
   enum class Missing { kFail, kCreate };
@@ -52,7 +53,8 @@ class Folder {
   // it.
   UniqueFd OpenFile(const std::string& name, int flags) const;
 
-  // What is of that name, a link itself and not what it leads to; nothing if nothing is.
+  // What is of that name, a link itself and not what it leads to; nothing if nothing is. (An error
+  // of the disk is thrown: it does not say that nothing is there.)
   std::optional<struct stat> Look(const std::string& name) const;
 
   // Removes a file or a link; nothing happens if there is none.

@@ -16,6 +16,7 @@
 #include "stages/inputs/output_clashes.h"
 #include "stages/inputs/patterns.h"
 #include "stages/readers/file_kind.h"
+#include "stages/readers/input_file.h"
 
 namespace platen {
 namespace {
@@ -26,6 +27,12 @@ std::optional<struct stat> Stat(const std::string& path) {
   struct stat info = {};
   if (::stat(path.c_str(), &info) != 0) return std::nullopt;
   return info;
+}
+
+// Nothing can be there, or it is not for us. Any other error is the disk's, and may pass.
+bool IsAboutTheName(int code) {
+  return code == ENOENT || code == ENOTDIR || code == EACCES || code == ELOOP ||
+         code == ENAMETOOLONG;
 }
 
 // One name on its way through the walk.
@@ -48,7 +55,13 @@ bool IsBelow(const std::string& path) {
 class Discoverer {
  public:
   explicit Discoverer(const InputSpec& spec) : spec_(spec) {
-    if (const auto info = Stat(spec.output_dir)) output_id_ = FileIdOf(*info);
+    if (const auto info = Stat(spec.output_dir)) {
+      output_id_ = FileIdOf(*info);
+    } else if (!IsAboutTheName(errno)) {
+      // It could not be told from an input.
+      throw Error(ErrorKind::kEnvironment, {DisplayName(spec.output_dir), ""},
+                  std::strerror(errno));
+    }
     if (!spec.input_root.empty()) root_ = AbsolutePath(spec.input_root);
   }
 
@@ -89,8 +102,10 @@ class Discoverer {
   void AddArgument(const Place& place) {
     const auto info = Stat(place.path);
     if (!info) {
+      const int code = errno;
+      disk_fails_ = disk_fails_ || !IsAboutTheName(code);
       unusable_.push_back(DisplayName(place.path) + ": " +
-                          (errno == ENOENT ? "no such file or folder" : std::strerror(errno)));
+                          (code == ENOENT ? "no such file or folder" : std::strerror(code)));
     } else if (!S_ISDIR(info->st_mode) && !S_ISREG(info->st_mode)) {
       unusable_.push_back(DisplayName(place.path) + ": neither a file nor a folder");
     } else {
@@ -133,7 +148,7 @@ class Discoverer {
     if (unusable_.size() > kShown) {
       text += "; and " + std::to_string(unusable_.size() - kShown) + " more";
     }
-    throw Error(ErrorKind::kUsage, {}, text);
+    throw Error(disk_fails_ ? ErrorKind::kEnvironment : ErrorKind::kUsage, {}, text);
   }
 
   // What a pattern matches is mirrored below its fixed part: /data/*/x.tif below "data".
@@ -186,11 +201,14 @@ class Discoverer {
 
   void AddEntry(const Place& place, const std::string& name) {
     const auto info = Stat(place.path);
+    const int code = errno;
     if (info && FileIdOf(*info) == output_id_) return;
     if (name.front() == '.') {
       result_.hidden.push_back(place.path);
-    } else if (!info) {
+    } else if (!info && (code == ENOENT || code == ELOOP)) {
       AddDeadLink(place, name);
+    } else if (!info) {
+      AddUnknown(place, code);
     } else if (S_ISDIR(info->st_mode)) {
       AddFolder(place, *info);
     } else if (S_ISREG(info->st_mode)) {
@@ -198,6 +216,15 @@ class Discoverer {
     } else {
       result_.other_files.push_back(place.path);
     }
+  }
+
+  // A document, a folder full of them, or neither: it fails as a document, so that nothing is
+  // missing in silence.
+  void AddUnknown(const Place& place, int code) {
+    if (!IsWanted(place)) return;
+    AddDocument(
+        place, nullptr,
+        {std::string("cannot be looked at: ") + std::strerror(code), FailureCode::kUnreadable});
   }
 
   // What it led to can only be guessed from its name.
@@ -217,7 +244,7 @@ class Discoverer {
     }
     FileKind kind;
     try {
-      kind = LookAtFile(place.path);
+      kind = LookAtFile(InputFile(place.path, spec_.patience_s));
     } catch (const Error& e) {
       AddDocument(place, &info, {e.reason(), e.code()});
       return;
@@ -271,6 +298,7 @@ class Discoverer {
   std::optional<FileId> output_id_;
   std::string root_;
   std::vector<std::string> unusable_;
+  bool disk_fails_ = false;  // one of them may be there at another try
   std::map<FileId, std::string> folders_read_;
   std::map<FileId, std::string> path_of_input_;
   std::set<std::string> elsewhere_;  // outputs that are not wanted and may be those of a page

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "model/support/failure_code.h"
+#include "stages/readers/left_behind.h"
 
 namespace platen {
 
@@ -33,6 +34,7 @@ struct InputSpec {
   // By the path of its outputs: whether a document is wanted. Of those that are not, nothing is
   // read but their names and numbers. Empty: all are.
   std::function<bool(const std::string& output)> wanted = {};
+  double patience_s = kUsualPatienceS;  // with a look at a file (InputFile)
 };
 
 struct InputDocument {

@@ -3,8 +3,10 @@
 #include <glob.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "stages/inputs/discover.h"
 #include "stages/inputs/input_names.h"
@@ -16,11 +18,18 @@ namespace fs = std::filesystem;
 
 constexpr const char* kWildcards = "*?[";
 
+// What matches, and folders that could not be listed: what they hold is a failure, not nothing.
 std::vector<std::string> Glob(const std::string& pattern) {
+  static thread_local std::vector<std::string> unlisted;
+  unlisted.clear();
   glob_t matches = {};
-  const int status = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &matches);
-  std::vector<std::string> names;
-  if (status == 0) names.assign(matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
+  const auto note = [](const char* path, int code) {
+    if (code != ENOENT && code != ENOTDIR) unlisted.emplace_back(path);
+    return 0;
+  };
+  const int status = ::glob(pattern.c_str(), GLOB_NOSORT, note, &matches);
+  std::vector<std::string> names = std::move(unlisted);
+  if (status == 0) names.insert(names.end(), matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
   ::globfree(&matches);
   return names;
 }
@@ -78,7 +87,10 @@ class Expansion {
   void AddBelow(const std::string& folder, const std::string& rest) {
     const std::string path = folder.empty() ? "." : folder;
     std::error_code error;
-    if (!fs::is_directory(path, error) || is_skipped_(path)) return;
+    const fs::file_type type = fs::status(path, error).type();
+    if (type == fs::file_type::none) names_.push_back(path);  // the disk does not say
+    if (type != fs::file_type::directory || is_skipped_(path)) return;
+    error.clear();
     std::vector<std::string> below;
     for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
       const std::string name = it->path().filename().string();

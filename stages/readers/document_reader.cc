@@ -91,13 +91,14 @@ class SingleImageReader : public DocumentReader {
 
   ImageSize PageSize(int index) const override {
     assert(index == 0);
-    return ReadNumberedPage(path_, index, 1, [this] { return CheckedSize(InputFile(path_)); });
+    return ReadNumberedPage(path_, index, 1,
+                            [this] { return CheckedSize(InputFile(path_, limits_.patience_s)); });
   }
 
   PageImage ReadPage(int index) const override {
     assert(index == 0);
     return ReadNumberedPage(path_, index, 1, [this] {
-      const InputFile file(path_);
+      const InputFile file(path_, limits_.patience_s);
       CheckFileSize(file, CheckedSize(file), limits_);
       const std::vector<uint8_t> bytes = file.ReadFirst(file.size());
       const auto* head = reinterpret_cast<const char*>(bytes.data());
@@ -128,7 +129,7 @@ class SingleImageReader : public DocumentReader {
 
 std::unique_ptr<DocumentReader> DocumentReader::Open(const std::string& path,
                                                      const ReadLimits& limits) {
-  const InputFile file(path);
+  const InputFile file(path, limits.patience_s);
   const FileKind kind = LookAtFile(file);
   switch (kind.format) {
     case DocumentFormat::kUnknown:

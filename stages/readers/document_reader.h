@@ -18,6 +18,7 @@
 
 #include "model/support/image.h"
 #include "stages/readers/file_kind.h"
+#include "stages/readers/left_behind.h"
 #include "stages/readers/page_text.h"
 
 namespace platen {
@@ -36,6 +37,7 @@ struct ReadLimits {
   bool composite_alpha_on_white = false;        // false: alpha is dropped, colours as stored
   int pdf_dpi = kUsualPdfDpi;                   // resolution PDF pages are rendered at, or kScanDpi
   double pdf_page_timeout_s = 60;               // wall clock of one child process
+  double patience_s = kUsualPatienceS;          // wall clock of one call that reads a file
   int64_t pdf_memory_bytes = int64_t{4} << 30;  // address space of one child process
   // Tried in turn on a PDF that asks for one. poppler's programs take it as an argument, which
   // others on the machine can see while they run.

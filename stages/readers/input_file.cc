@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,57 +11,99 @@
 #include <utility>
 
 #include "model/support/grouped.h"
+#include "model/support/number_text.h"
 #include "stages/readers/unreadable.h"
 
 namespace platen {
 namespace {
 
-std::string SystemMessage() { return std::generic_category().message(errno); }
+// A read by another thread goes through a buffer, which it may have to be left.
+constexpr size_t kMostAtOnce = 1 << 20;
+
+std::string SystemMessage(int code) { return std::generic_category().message(code); }
+
+[[noreturn]] void ThrowNotBack(const std::string& path, const std::string& from, double seconds) {
+  ThrowUnreadable(path,
+                  "the system has not come back from " + from + " for " + NumberText(seconds) +
+                      " s: its disk or server does not answer",
+                  FailureCode::kTimeout);
+}
+
+struct OpenedFile {
+  UniqueFd fd;
+  struct stat info = {};
+  int code = 0;  // why there is no descriptor, or nothing is known of it
+};
+
+OpenedFile Open(const std::string& path) {
+  OpenedFile file;
+  // O_NONBLOCK: opening a named pipe must not wait for a writer.
+  file.fd = UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.fd || ::fstat(file.fd.get(), &file.info) != 0) file.code = errno;
+  return file;
+}
+
+struct ReadBytes {
+  std::vector<uint8_t> bytes;
+  ssize_t count = 0;
+  int code = 0;
+};
 
 }  // namespace
 
-InputFile::InputFile(const std::string& path)
-    // O_NONBLOCK: opening a named pipe must not wait for a writer.
-    : path_(path), fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-  if (fd_ < 0) {
-    const bool missing = errno == ENOENT;
-    ThrowUnreadable(path, "cannot open: " + SystemMessage(),
-                    missing ? FailureCode::kNotFound : FailureCode::kUnreadable);
+InputFile::InputFile(const std::string& path, double patience_s)
+    : path_(path), patience_s_(patience_s) {
+  const auto file = std::make_shared<OpenedFile>();
+  if (!ComesBack([file, path] { *file = Open(path); }, patience_s)) {
+    ThrowNotBack(path, "opening it", patience_s);
   }
-  struct stat info = {};
-  const bool known = fstat(fd_, &info) == 0;
-  if (known && S_ISREG(info.st_mode)) {
-    size_ = static_cast<uint64_t>(info.st_size);
-    return;
+  if (!file->fd) {
+    ThrowUnreadable(path, "cannot open: " + SystemMessage(file->code),
+                    file->code == ENOENT ? FailureCode::kNotFound : FailureCode::kUnreadable);
   }
-  const std::string reason =
-      known ? (S_ISDIR(info.st_mode) ? "is a folder" : "is not a regular file") : SystemMessage();
-  close(fd_);
-  ThrowUnreadable(path, reason, FailureCode::kUnreadable);
-}
-
-InputFile::InputFile(InputFile&& other) noexcept
-    : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)), size_(other.size_) {}
-
-InputFile::~InputFile() {
-  if (fd_ >= 0) close(fd_);
+  if (file->code != 0 || !S_ISREG(file->info.st_mode)) {
+    ThrowUnreadable(path,
+                    file->code != 0               ? SystemMessage(file->code)
+                    : S_ISDIR(file->info.st_mode) ? "is a folder"
+                                                  : "is not a regular file",
+                    FailureCode::kUnreadable);
+  }
+  size_ = static_cast<uint64_t>(file->info.st_size);
+  fd_ = std::make_shared<const UniqueFd>(std::move(file->fd));
 }
 
 size_t InputFile::ReadAt(uint64_t offset, std::span<uint8_t> buffer) const {
   size_t done = 0;
   while (done < buffer.size() && offset + done < size_) {
-    const ssize_t n =
-        pread(fd_, buffer.data() + done, buffer.size() - done, static_cast<off_t>(offset + done));
+    const size_t n = ReadSome(offset + done, buffer.subspan(done));
     if (n == 0) break;
-    if (n < 0) {
-      if (errno == EINTR) continue;
-      const std::string message = SystemMessage();
-      ThrowUnreadable(path_, "cannot read at byte " + Grouped(offset + done) + ": " + message,
-                      FailureCode::kUnreadable);
-    }
-    done += static_cast<size_t>(n);
+    done += n;
   }
   return done;
+}
+
+// At least a byte; none at the end of the file.
+size_t InputFile::ReadSome(uint64_t offset, std::span<uint8_t> buffer) const {
+  iovec into = {buffer.data(), buffer.size()};
+  const auto at = static_cast<off_t>(offset);
+  const ssize_t cached = ::preadv2(fd_->get(), &into, 1, at, RWF_NOWAIT);
+  if (cached > 0) return static_cast<size_t>(cached);
+  const auto read = std::make_shared<ReadBytes>();
+  read->bytes.resize(std::min(buffer.size(), kMostAtOnce));
+  const auto call = [read, at, fd = fd_] {
+    do {
+      read->count = ::pread(fd->get(), read->bytes.data(), read->bytes.size(), at);
+    } while (read->count < 0 && errno == EINTR);
+    read->code = errno;
+  };
+  const std::string where = "at byte " + Grouped(offset);
+  if (!ComesBack(call, patience_s_)) ThrowNotBack(path_, "reading it " + where, patience_s_);
+  if (read->count < 0) {
+    ThrowUnreadable(path_, "cannot read " + where + ": " + SystemMessage(read->code),
+                    FailureCode::kUnreadable);
+  }
+  std::copy_n(read->bytes.begin(), read->count, buffer.begin());
+  return static_cast<size_t>(read->count);
 }
 
 std::vector<uint8_t> InputFile::ReadFirst(uint64_t max_bytes) const {

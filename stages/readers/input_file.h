@@ -3,20 +3,25 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "model/support/folder.h"
+#include "stages/readers/left_behind.h"
+
 namespace platen {
 
-// Owns the descriptor; moves, never copies. Reading is thread-safe.
+// Owns the descriptor; moves, never copies. Reading is thread-safe. What is not in the system's
+// cache is read by a thread of its own, so that a disk or server which does not answer costs this
+// file alone: Error(kInput) with the code kTimeout (left_behind.h).
 class InputFile {
  public:
   // Throws Error(kInput) if `path` cannot be opened or is not a regular file.
-  explicit InputFile(const std::string& path);
-  InputFile(InputFile&& other) noexcept;
+  explicit InputFile(const std::string& path, double patience_s = kUsualPatienceS);
+  InputFile(InputFile&&) = default;
   InputFile& operator=(InputFile&&) = delete;
-  ~InputFile();
 
   const std::string& path() const { return path_; }
   uint64_t size() const { return size_; }
@@ -29,8 +34,11 @@ class InputFile {
   std::vector<uint8_t> ReadFirst(uint64_t max_bytes) const;
 
  private:
+  size_t ReadSome(uint64_t offset, std::span<uint8_t> buffer) const;
+
   std::string path_;
-  int fd_ = -1;
+  double patience_s_;
+  std::shared_ptr<const UniqueFd> fd_;  // shared with a read that does not come back
   uint64_t size_ = 0;
 };
 

@@ -15,7 +15,7 @@ class TiffReader : public DocumentReader {
   TiffReader(const std::string& path, const ReadLimits& limits)
       : path_(path),
         limits_(limits),
-        directories_(ListTiffDirectories(InputFile(path), limits.max_pages)) {
+        directories_(ListTiffDirectories(InputFile(path, limits.patience_s), limits.max_pages)) {
     if (num_pages() == 0) ThrowUnreadable(path, "there are no pages in the TIFF");
   }
 
@@ -33,7 +33,7 @@ class TiffReader : public DocumentReader {
 
   PageImage ReadPage(int index) const override {
     return ReadNumberedPage(path_, index, num_pages(), [this, index] {
-      return ReadTiffPage(InputFile(path_), DirectoryOf(index), limits_);
+      return ReadTiffPage(InputFile(path_, limits_.patience_s), DirectoryOf(index), limits_);
     });
   }
 

@@ -66,6 +66,28 @@ TEST_F(NightTest, APageThatTakesTooLongIsTriedAgainFromTheListOfFailures) {
   EXPECT_EQ(Outputs(folder_ / "out"), Undisturbed());
 }
 
+// When the folder is listed, when the file is hashed, when a page is decoded.
+TEST_F(NightTest, AReadThatDoesNotComeBackCostsItsDocumentAlone) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer's runtime must be loaded before any other library";
+#endif
+  const std::vector<std::string> hanging = {"HANGING_OPEN=b.png", "HANGING_READ=b.png"};
+  for (const auto& [variable, after] :
+       {std::pair(0, "0"), std::pair(1, "0"), std::pair(1, "1"), std::pair(1, "5")}) {
+    fs::remove_all(folder_ / "out");
+    const ProgramResult result =
+        Ocr({"in", "-o", "out", "--threads", "1", "--page-timeout", "8"}, "",
+            {"LD_PRELOAD=" PLATEN_HANGING_READ, hanging[static_cast<size_t>(variable)],
+             std::string("HANGING_AFTER=") + after});
+    EXPECT_EQ(result.exit_code, 1) << result.err;
+    EXPECT_TRUE(Contains(result.err, "b.png: the system has not come back from ")) << result.err;
+    EXPECT_EQ(Report()["failures"][0]["code"], "timeout");
+    EXPECT_TRUE(Exists("out/in/c.tif.txt"));
+  }
+  EXPECT_EQ(Ocr({"in", "-o", "out"}).exit_code, 0);
+  EXPECT_EQ(Outputs(folder_ / "out"), Undisturbed());
+}
+
 TEST_F(NightTest, ADeadlineMustBeATimeThatIsToCome) {
   for (const char* text :
        {"25:00", "6", "06:00:00", "tomorrow", "2026-13-01 06:00", "2026-02-30 06:00", "06:00 "}) {

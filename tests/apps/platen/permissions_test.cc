@@ -77,5 +77,19 @@ TEST_F(PermissionsTest, InputsThatCannotBeReadFailByThemselves) {
   EXPECT_TRUE(Exists("out/in/a.tif.txt"));
 }
 
+// It can be listed, but what its entries are is not said: a folder of scans among them is not left
+// out in silence.
+TEST_F(PermissionsTest, EntriesOfWhichNothingIsKnownFail) {
+  fs::create_directories(folder_ / "in/listed/scans");
+  fs::copy_file(folder_ / "a.tif", folder_ / "in/listed/scan");
+  fs::copy_file(folder_ / "a.tif", folder_ / "in/a.tif");
+  ::chmod((folder_ / "in/listed").c_str(), 0444);
+  EXPECT_EQ(Run("ocr in -o out"), 1);
+  ::chmod((folder_ / "in/listed").c_str(), 0755);
+  EXPECT_EQ(Report()["failure_reasons"], (nlohmann::json{{"unreadable", 2}})) << said_;
+  EXPECT_TRUE(Contains(said_, "in/listed/scans: cannot be looked at: Permission denied")) << said_;
+  EXPECT_TRUE(Exists("out/in/a.tif.txt"));
+}
+
 }  // namespace
 }  // namespace platen

@@ -60,6 +60,7 @@ std::unique_ptr<Job> FindWork(const Settings& settings) {
   spec.output_dir = job->target.dir();
   spec.input_root = settings.Text("input-root");
   spec.formats = job->target.formats();
+  spec.patience_s = PatienceFrom(settings);
   if (!job->shard.is_all()) {
     spec.wanted = [shard = job->shard](const std::string& output) { return shard.Holds(output); };
   }

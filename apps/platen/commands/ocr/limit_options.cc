@@ -2,8 +2,11 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
+
 #include "apps/platen/cli/deadline.h"
 #include "apps/platen/cli/option_values.h"
+#include "stages/readers/left_behind.h"
 
 namespace platen {
 namespace {
@@ -75,6 +78,13 @@ void CheckLimits(const Settings& settings) {
 
 TimeLimits TimeLimitsFrom(const Settings& settings) {
   return {settings.Number("page-timeout"), settings.Number("document-timeout")};
+}
+
+double PatienceFrom(const Settings& settings) {
+  // A read of so many seconds comes back in the end, even from a busy server.
+  constexpr double kLeast = 5;
+  const double page_s = TimeLimitsFrom(settings).page_s;
+  return page_s > 0 ? std::clamp(page_s, kLeast, kUsualPatienceS) : kUsualPatienceS;
 }
 
 std::optional<std::chrono::system_clock::time_point> DeadlineFrom(const Settings& settings) {

@@ -18,6 +18,9 @@ void CheckLimits(const Settings& settings);
 
 TimeLimits TimeLimitsFrom(const Settings& settings);
 
+// How long a call that reads an input is waited for; see InputFile.
+double PatienceFrom(const Settings& settings);
+
 // When no further page is begun, at the latest; nothing: never.
 std::optional<std::chrono::system_clock::time_point> DeadlineFrom(const Settings& settings);
 

@@ -48,12 +48,14 @@ ReadLimits TimedReadLimits(const Settings& settings) {
   ReadLimits limits = ReadLimitsFrom(settings);
   const double page_s = TimeLimitsFrom(settings).page_s;
   if (page_s > 0) limits.pdf_page_timeout_s = std::min(limits.pdf_page_timeout_s, page_s);
+  limits.patience_s = PatienceFrom(settings);
   return limits;
 }
 
 RunOptions MakeRunOptions(const Settings& settings, const ReadingModel& model,
                           const Resources& resources) {
   RunOptions options;
+  options.source.patience_s = PatienceFrom(settings);
   options.version = PLATEN_VERSION;
   options.model_id = model.loaded.id;
   options.source.pages = PagesFrom(settings);
