@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "model/support/attempt.h"
 #include "model/support/display_text.h"
 #include "model/support/error.h"
-#include "pipeline/document_outputs.h"
 #include "pipeline/memory_plan.h"
 #include "stages/doubts.h"
 #include "stages/inputs/input_names.h"
@@ -90,7 +91,8 @@ BatchSink::BatchSink(SinkOptions options, Ledger& ledger, KeysInFlight& keys,
       counters_(counters),
       telemetry_(telemetry),
       observers_(std::move(observers)),
-      failures_(ledger.reports(), ledger.temporary()) {}
+      failures_(ledger.reports(), ledger.temporary()),
+      outputs_(ledger, options_.render) {}
 
 void BatchSink::Prepare(PageSlot& page) {
   const auto& document = static_cast<const BatchDocument&>(*page.job.document);
@@ -105,7 +107,8 @@ void BatchSink::Prepare(PageSlot& page) {
 }
 
 void BatchSink::Write(PageSlot& page) {
-  auto& document = static_cast<BatchDocument&>(*page.job.document);
+  const auto shared = std::static_pointer_cast<BatchDocument>(page.job.document);
+  BatchDocument& document = *shared;
   const StageSpan span(telemetry_, Stage::kWrite, -1,
                        DisplayName(document.name) + " p" + std::to_string(page.job.page));
   if (page.job.page > 0) {
@@ -113,8 +116,14 @@ void BatchSink::Write(PageSlot& page) {
     KeepPage(document, page);
     if (observers_.decoding) observers_.decoding(document.input, page);
   }
-  if (page.job.last_of_document) FinishDocument(document);
+  if (page.job.last_of_document) FinishDocument(shared);
+  outputs_.CommitIfDue();
   counters_.Report();
+}
+
+void BatchSink::Finish() {
+  outputs_.Commit();
+  failures_.Commit();
 }
 
 // Before the page counts as finished: what names a picture can show it. One that cannot have its
@@ -124,11 +133,18 @@ void BatchSink::WritePictures(const BatchDocument& document, PageSlot& page) con
   const std::string folder = options_.images + "/" + document.input.output;
   std::string failure;
   try {
-    const Folder to = ledger_.root().Below(folder, Folder::Missing::kCreate);
+    const auto to =
+        std::make_shared<const Folder>(ledger_.root().Below(folder, Folder::Missing::kCreate));
+    FileBatch files;
+    const size_t group = files.BeginGroup();
     for (const Picture& picture : page.pictures) {
-      WriteFileAtomically(to, page.geometry.images.at(picture.region), picture.png,
-                          ledger_.temporary());
+      AtomicFile file(ledger_.temporary(), files.NextTemporaryName("picture"), *to,
+                      page.geometry.images.at(picture.region));
+      file.Append(picture.png);
+      files.Add(std::move(file), to);
     }
+    files.Commit();
+    if (const auto error = files.TakeFailure(group)) throw *error;
   } catch (const Error& e) {
     if (e.kind() == ErrorKind::kEnvironment) throw;
     failure = e.what();
@@ -169,38 +185,60 @@ void BatchSink::CountPage(const PageResult& page) {
   }
 }
 
-void BatchSink::FinishDocument(BatchDocument& document) {
-  FinishedDocument finished{document.input, document.pages, 0, {}, false};
-  if (document.error.empty()) {
-    for (const int page : document.pages) {
-      finished.failed += !document.finished_pages->HasComplete(page);
+void BatchSink::FinishDocument(const std::shared_ptr<BatchDocument>& document) {
+  FinishedDocument finished{document->input, document->pages, 0, {}, false};
+  if (document->error.empty()) {
+    for (const int page : document->pages) {
+      finished.failed += !document->finished_pages->HasComplete(page);
     }
   } else {
     finished.pages.clear();
     finished.failed = 1;
   }
-  finished.kept_earlier = finished.failed > 0 && WouldLosePages(document);
-  if (!document.error.empty()) {
+  finished.kept_earlier = finished.failed > 0 && WouldLosePages(*document);
+  if (!document->error.empty()) {
     AddFailure(
-        document, 0,
-        {document.error.text + (finished.kept_earlier ? kKeptEarlier : ""), document.error.code});
+        *document, 0,
+        {document->error.text + (finished.kept_earlier ? kKeptEarlier : ""), document->error.code});
   }
-  try {
-    if (!finished.kept_earlier) WriteOutputs(document, finished);
-  } catch (const Error& e) {
-    if (e.kind() == ErrorKind::kEnvironment) throw;
-    AddFailure(document, 0, {e.reason(), FailureCode::kOutput});
+  std::optional<Error> failure;
+  if (!finished.kept_earlier && HasOutputs(*document)) {
+    try {
+      outputs_.Add(OutputsOfDocument(*document, finished),
+                   [this, document, finished](OutputsWritten written) {
+                     Report(*document, finished, std::move(written));
+                   });
+      CloseResults(*document);
+      return;
+    } catch (const Error& e) {
+      if (e.kind() == ErrorKind::kEnvironment) throw;
+      failure = e;
+    }
+  }
+  Report(*document, std::move(finished), {{}, failure});
+  CloseResults(*document);
+}
+
+void BatchSink::Report(const BatchDocument& document, FinishedDocument finished,
+                       OutputsWritten written) {
+  finished.outputs = std::move(written.files);
+  if (written.failure) {
+    AddFailure(document, 0, {written.failure->reason(), FailureCode::kOutput});
     finished.failed = std::max(finished.failed, 1);
+    finished.outputs.clear();
   }
   counters_.Add(finished.failed > 0 ? &Progress::documents_failed : &Progress::documents_read, 1);
   if (observers_.document) observers_.document(finished);
-  if (document.finished_pages) {
-    if (document.finished_pages->Publish()) {
-      document.finished_pages->Compact(ledger_.temporary());
-    }
-    document.finished_pages.reset();
-    keys_.Release(document.known.key);
-  }
+}
+
+// Nothing reads the document or its stored pages any more.
+void BatchSink::CloseResults(BatchDocument& document) {
+  document.reader.reset();
+  document.shown.reset();
+  if (!document.finished_pages) return;
+  if (document.finished_pages->Publish()) document.finished_pages->Compact(ledger_.temporary());
+  document.finished_pages.reset();
+  keys_.Release(document.known.key);
 }
 
 // The outputs of an earlier run have pages that these would not have. (Not so if that run read
@@ -215,9 +253,13 @@ bool BatchSink::WouldLosePages(const BatchDocument& document) const {
                       [&](int page) { return document.finished_pages->HasComplete(page); });
 }
 
-void BatchSink::WriteOutputs(BatchDocument& document, FinishedDocument& finished) {
-  // Not there, or of no format that is read: there is nothing that outputs could be of.
-  if (!document.input.error.empty() || document.known.key.empty()) return;
+// Not there, or of no format that is read: there is nothing that outputs could be of.
+bool BatchSink::HasOutputs(const BatchDocument& document) const {
+  return document.input.error.empty() && !document.known.key.empty();
+}
+
+OutputsOf BatchSink::OutputsOfDocument(BatchDocument& document,
+                                       const FinishedDocument& finished) const {
   OutputsOf outputs;
   outputs.record.input = document.known;
   outputs.record.name = document.input.shown_name();
@@ -229,10 +271,10 @@ void BatchSink::WriteOutputs(BatchDocument& document, FinishedDocument& finished
   outputs.settings = ledger_.identity().of(document.known.content.kind).settings;
   outputs.images =
       PicturesOf(document.reader.get(), document.input.path, kLongestSide, document.shown.get());
-  outputs.page = [&](int page) {
+  outputs.page = [&document](int page) {
     return page == 0 ? PageOfFailure(document.error.text) : document.finished_pages->Read(page);
   };
-  finished.outputs = WriteOutputsOf(std::move(outputs), options_.render, ledger_);
+  return outputs;
 }
 
 void BatchSink::AddFailure(const BatchDocument& document, int page, const Fault& why) {

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "pipeline/batch_source.h"
+#include "pipeline/document_outputs.h"
 #include "pipeline/failure_log.h"
 #include "pipeline/ledger.h"
 #include "pipeline/progress.h"
@@ -54,17 +56,20 @@ class BatchSink : public PageSink {
   // and can be resumed.
   void Write(PageSlot& page) override;
 
-  // Completes OUT/failures.jsonl. No page follows.
-  void Finish() { failures_.Commit(); }
+  // Completes the outputs that wait, and OUT/failures.jsonl. No page follows. Throws as Write does.
+  void Finish();
 
   const FailureLog& failures() const { return failures_; }
 
  private:
   void WritePictures(const BatchDocument& document, PageSlot& page) const;
   void KeepPage(BatchDocument& document, const PageSlot& slot);
-  void FinishDocument(BatchDocument& document);
+  void FinishDocument(const std::shared_ptr<BatchDocument>& document);
   bool WouldLosePages(const BatchDocument& document) const;
-  void WriteOutputs(BatchDocument& document, FinishedDocument& finished);
+  bool HasOutputs(const BatchDocument& document) const;
+  OutputsOf OutputsOfDocument(BatchDocument& document, const FinishedDocument& finished) const;
+  void CloseResults(BatchDocument& document);
+  void Report(const BatchDocument& document, FinishedDocument finished, OutputsWritten written);
   void AddFailure(const BatchDocument& document, int page, const Fault& why);
   void CountPage(const PageResult& page);
 
@@ -76,6 +81,7 @@ class BatchSink : public PageSink {
   SinkObservers observers_;
   FailureLog failures_;
   std::mutex large_page_;  // in Prepare
+  OutputBatch outputs_;
 };
 
 }  // namespace platen

@@ -58,7 +58,7 @@ struct Prepared {
 class Exporter {
  public:
   Exporter(Ledger& ledger, const RenderOptions& render, const ExportTools& tools)
-      : ledger_(ledger), render_(render), tools_(tools) {}
+      : ledger_(ledger), tools_(tools), outputs_(ledger, render) {}
 
   // What takes long, on any thread.
   Prepared Prepare(const DocumentRecord& record) const {
@@ -88,14 +88,21 @@ class Exporter {
         PicturesOf(prepared.reader.get(), record.source, kLongestSide, prepared.shown.get()),
         [&](int page) { return prepared.stored->Read(page); }};
     document.record.output_bytes.clear();
-    for (const WrittenFile& file : WriteOutputsOf(std::move(document), render_, ledger_)) {
-      ++report_.files;
-      report_.bytes += file.bytes;
-      if (!file.note.empty()) report_.notes.push_back({file.path, file.note});
-    }
-    ++report_.documents;
-    report_.pages += static_cast<int64_t>(prepared.pages.size());
+    outputs_.Add(std::move(document),
+                 [this, pages = prepared.pages.size()](const OutputsWritten& written) {
+                   if (written.failure) throw *written.failure;
+                   for (const WrittenFile& file : written.files) {
+                     ++report_.files;
+                     report_.bytes += file.bytes;
+                     if (!file.note.empty()) report_.notes.push_back({file.path, file.note});
+                   }
+                   ++report_.documents;
+                   report_.pages += static_cast<int64_t>(pages);
+                 });
+    outputs_.CommitIfDue();
   }
+
+  void Finish() { outputs_.Commit(); }
 
   ExportReport& report() { return report_; }
 
@@ -110,9 +117,9 @@ class Exporter {
   }
 
   Ledger& ledger_;
-  const RenderOptions& render_;
   const ExportTools& tools_;
   ExportReport report_;
+  OutputBatch outputs_;
 };
 
 }  // namespace
@@ -134,6 +141,7 @@ ExportReport ExportDocuments(Ledger& ledger, const RenderOptions& render,
       exporter.Write(*records[begin + i], prepared[i]);
     }
   }
+  exporter.Finish();
   return std::move(exporter.report());
 }
 

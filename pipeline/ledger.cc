@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "model/support/display_text.h"
 #include "model/support/error.h"
@@ -52,7 +53,16 @@ Ledger::Ledger(const std::string& output_dir, ResultIdentity identity, const Sha
     EmptyFolder(temporary_);
     LoadLedgers(common_, *this, [this](const Folder& other) { TakeLeftovers(other); });
     OpenForAppending();
+    SyncFolders();
   });
+}
+
+// A crash must not take the ledger away and leave the outputs of failures that it knows of.
+void Ledger::SyncFolders() const {
+  state_.Sync();
+  if (!shard().is_all()) common_.Below(ShardsFolder(), Folder::Missing::kFail).Sync();
+  common_.Sync();
+  root().Sync();
 }
 
 // What a run of the shard had on its way when it was cut off.
@@ -69,7 +79,10 @@ void Ledger::OpenForAppending() {
   ledger_ = state_.OpenFile(kLedgerName, O_RDWR | O_CREAT | O_APPEND);
   char last = '\n';
   const off_t size = ::lseek(ledger_.get(), 0, SEEK_END);
-  if (size > 0 && ::pread(ledger_.get(), &last, 1, size - 1) == 1 && last != '\n') AppendLine("");
+  if (size > 0 && ::pread(ledger_.get(), &last, 1, size - 1) < 0) {
+    ThrowFileError(state_.PathOf(kLedgerName), "read", errno);
+  }
+  if (last != '\n') AppendLine("");
 }
 
 void Ledger::AppendLine(const std::string& line) {
@@ -127,6 +140,11 @@ void Ledger::RecordDocument(DocumentRecord record, const std::vector<int>& pages
   }
   record.run = next_run();
   AppendLine(DocumentLine(record, pages));
+  synced_ = false;
+}
+
+void Ledger::Sync() {
+  if (std::exchange(synced_, true)) return;
   if (::fdatasync(ledger_.get()) != 0 && errno != EINVAL) {
     const int code = errno;
     OnOwnFolder([&] { ThrowFileError(state_.PathOf(kLedgerName), "sync", code); });

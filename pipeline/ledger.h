@@ -55,8 +55,10 @@ class Ledger : public KnownDocuments {
   // in formats of this run, and that are none of `written`.
   void RemoveStalePages(const std::string& output, const std::vector<WrittenFile>& written) const;
   // As of now: `record.num_pages` is not looked at. Outputs of the same pages and rendering that an
-  // earlier record lists stay listed. Synced to disk before it returns.
+  // earlier record lists stay listed.
   void RecordDocument(DocumentRecord record, const std::vector<int>& pages);
+  // What documents have been recorded is on disk when it returns.
+  void Sync();
 
   const Folder& common() const { return common_; }        // OUT/.platen
   const Folder& temporary() const { return temporary_; }  // for files on their way there
@@ -68,6 +70,7 @@ class Ledger : public KnownDocuments {
  private:
   void TakeLeftovers(const Folder& shard) const;
   void OpenForAppending();
+  void SyncFolders() const;
   void AppendLine(const std::string& line);
 
   Folder common_;  // OUT/.platen
@@ -76,6 +79,7 @@ class Ledger : public KnownDocuments {
   ResultStore results_;
   std::unique_ptr<RunLock> lock_;
   UniqueFd ledger_;
+  bool synced_ = true;  // all records of documents are
 };
 
 }  // namespace platen

@@ -46,6 +46,8 @@ std::optional<Shard> ShardFromName(std::string_view name) {
   return valid ? std::optional(shard) : std::nullopt;
 }
 
+std::string ShardsFolder() { return kShardsName; }
+
 std::string ShardPath(const Shard& shard) { return std::string(kShardsName) + "/" + shard.Name(); }
 
 std::vector<Shard> ShardsIn(const Folder& common) {

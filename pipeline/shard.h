@@ -36,6 +36,7 @@ std::optional<Shard> ShardFromName(std::string_view name);
 
 // Below OUT/.platen: the folder of the shard's own state.
 std::string ShardPath(const Shard& shard);  // "shards/2-of-4"
+std::string ShardsFolder();                 // "shards"
 
 // The shards that have a folder below `common`, OUT/.platen, by count and index; other names say
 // nothing. Throws Error(kEnvironment), also if "shards" is no folder.

@@ -13,27 +13,31 @@ namespace {
 // The output files of one document.
 class OutputFiles {
  public:
-  OutputFiles(const Folder& root, const std::string& stem, const Folder& temporary)
-      : folder_(root.Below(SplitPath(stem).first, Folder::Missing::kCreate)),
+  OutputFiles(const Folder& root, const std::string& stem, const Folder& temporary,
+              FileBatch& batch)
+      : folder_(std::make_shared<const Folder>(
+            root.Below(SplitPath(stem).first, Folder::Missing::kCreate))),
         base_(SplitPath(stem).second),
-        temporary_(temporary) {}
+        temporary_(temporary),
+        batch_(batch) {}
 
   // A file of what `write` appends to it. What it returns is the file's note.
   template <typename Write>
   void Add(const std::string& suffix, const Write& write) {
     const std::string name = base_ + "." + suffix;
-    AtomicFile file(temporary_, "document." + suffix, folder_, name);
+    AtomicFile file(temporary_, batch_.NextTemporaryName(suffix), *folder_, name);
     std::string note = write(file);
-    file.Commit();
-    written_.push_back({folder_.PathOf(name), file.bytes_appended(), suffix, std::move(note)});
+    written_.push_back({folder_->PathOf(name), file.bytes_appended(), suffix, std::move(note)});
+    batch_.Add(std::move(file), folder_);
   }
 
   std::vector<WrittenFile> Take() { return std::move(written_); }
 
  private:
-  const Folder folder_;
+  const std::shared_ptr<const Folder> folder_;
   const std::string base_;
   const Folder& temporary_;
+  FileBatch& batch_;
   std::vector<WrittenFile> written_;
 };
 
@@ -65,8 +69,9 @@ class ShownPages {
 std::vector<WrittenFile> WriteDocument(const Folder& root, const std::string& stem,
                                        const std::vector<std::string>& formats,
                                        const DocumentInfo& info, const DocumentPages& pages,
-                                       const Folder& temporary, const RenderOptions& render) {
-  OutputFiles files(root, stem, temporary);
+                                       const Folder& temporary, const RenderOptions& render,
+                                       FileBatch& batch) {
+  OutputFiles files(root, stem, temporary, batch);
   const ShownPages shown(pages, stem);
   const int of_pages = std::max(pages.count, pages.of_pages);
   for (const std::string& format : formats) {
@@ -100,6 +105,19 @@ std::vector<WrittenFile> WriteDocument(const Folder& root, const std::string& st
     });
   }
   return files.Take();
+}
+
+std::vector<WrittenFile> WriteDocument(const Folder& root, const std::string& stem,
+                                       const std::vector<std::string>& formats,
+                                       const DocumentInfo& info, const DocumentPages& pages,
+                                       const Folder& temporary, const RenderOptions& render) {
+  FileBatch batch;
+  const size_t group = batch.BeginGroup();
+  std::vector<WrittenFile> written =
+      WriteDocument(root, stem, formats, info, pages, temporary, render, batch);
+  batch.Commit();
+  if (const auto failure = batch.TakeFailure(group)) throw *failure;
+  return written;
 }
 
 void WriteFileAtomically(const Folder& folder, const std::string& name, std::string_view bytes,

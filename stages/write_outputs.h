@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/support/atomic_file.h"
+#include "model/support/file_batch.h"
 #include "model/support/folder.h"
 #include "stages/formats/page_images.h"
 #include "stages/formats/page_result.h"
@@ -40,6 +40,13 @@ std::vector<WrittenFile> WriteDocument(const Folder& root, const std::string& st
                                        const std::vector<std::string>& formats,
                                        const DocumentInfo& info, const DocumentPages& pages,
                                        const Folder& temporary, const RenderOptions& render = {});
+
+// The same, but the files are added to a group of `batch` and appear when it is committed.
+std::vector<WrittenFile> WriteDocument(const Folder& root, const std::string& stem,
+                                       const std::vector<std::string>& formats,
+                                       const DocumentInfo& info, const DocumentPages& pages,
+                                       const Folder& temporary, const RenderOptions& render,
+                                       FileBatch& batch);
 
 // Writes a small file in one go, atomically.
 void WriteFileAtomically(const Folder& folder, const std::string& name, std::string_view bytes,

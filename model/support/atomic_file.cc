@@ -50,10 +50,18 @@ void AtomicFile::Write(uint64_t offset, std::string_view bytes) {
 }
 
 void AtomicFile::Commit() {
+  Sync();
+  TakeName();
+  folder_.Sync();
+}
+
+void AtomicFile::Sync() const {
   if (::fsync(fd_.get()) != 0) ThrowFileError(folder_.PathOf(name_), "sync", errno);
+}
+
+void AtomicFile::TakeName() {
   temporary_.Rename(temporary_name_, folder_, name_);
   fd_ = UniqueFd();
-  folder_.Sync();
 }
 
 void ReplaceFile(const std::string& path, std::string_view bytes, Folder::Missing folder) {

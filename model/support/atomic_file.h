@@ -20,7 +20,7 @@ class AtomicFile {
   // The same with a temporary file that the caller has opened for writing.
   AtomicFile(UniqueFd fd, const Folder& temporary, std::string temporary_name, const Folder& folder,
              std::string name);
-  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile(AtomicFile&&) = default;
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile();
 
@@ -30,6 +30,12 @@ class AtomicFile {
   void Write(uint64_t offset, std::string_view bytes);  // moves no place of Append's
   void Commit();
 
+  // The steps of Commit, for who takes them for many files together (file_batch.h): what was
+  // written is on disk; the file has its name, which is last after a sync of its folder.
+  void Sync() const;
+  void TakeName();
+  int fd() const { return fd_.get(); }
+
   const std::string& temporary_name() const { return temporary_name_; }
   int64_t bytes_appended() const { return bytes_appended_; }
 
@@ -38,7 +44,7 @@ class AtomicFile {
   std::string temporary_name_;
   const Folder& folder_;
   std::string name_;
-  UniqueFd fd_;  // none after Commit
+  UniqueFd fd_;  // none after TakeName
   int64_t bytes_appended_ = 0;
 };
 
