@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "model/engine/request.h"
+#include "model/support/grouped.h"
 #include "model/support/number_text.h"
 
 namespace platen {
@@ -91,6 +93,24 @@ std::string ForeignText(const Counts& counts, const ReadingConfig& reading) {
          ") or like text upside down";
 }
 
+// Lines, or regions that were read as a whole, whose text ends so.
+int64_t EndingsOf(const PageResult& page, FinishReason reason) {
+  const std::string finish = FinishReasonName(reason);
+  int64_t count = 0;
+  for (const RegionResult& region : page.regions) {
+    if (region.lines.empty()) count += region.finish == finish;
+    for (const LineResult& line : region.lines) count += line.finish == finish;
+  }
+  return count;
+}
+
+void AddIfCut(const PageResult& page, FinishReason reason, DoubtKind kind, const char* why,
+              std::vector<Doubt>& doubts) {
+  const int64_t count = EndingsOf(page, reason);
+  if (count == 0) return;
+  doubts.push_back({kind, "text is cut at " + Counted(count, "place") + ": " + why});
+}
+
 }  // namespace
 
 std::vector<Doubt> FindDoubts(const PageResult& page, bool has_ink, const ReadingConfig& reading) {
@@ -106,6 +126,10 @@ std::vector<Doubt> FindDoubts(const PageResult& page, bool has_ink, const Readin
   if (!reading.scripts.empty() && LooksForeign(counts, reading.doubtful_below)) {
     doubts.push_back({DoubtKind::kForeignScript, ForeignText(counts, reading)});
   }
+  AddIfCut(page, FinishReason::kRepetition, DoubtKind::kRepetition,
+           "it repeated itself without end, at another scale too", doubts);
+  AddIfCut(page, FinishReason::kLength, DoubtKind::kTokenLimit, "it has as many tokens as it may",
+           doubts);
   return doubts;
 }
 

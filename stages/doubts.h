@@ -17,6 +17,8 @@ inline constexpr double kLowLineConfidence = 0.6;
 //                   below 0.60; regions that were read as a whole count as lines
 //   foreign_script  the mean confidence of all tokens, 15 or more, is below the model's own bound
 //                   (`doubtful_below`). Only if the model states the scripts it was trained on
+//   repetition      text repeated itself without end, at another scale too, and was cut
+//   token_limit     text was cut at the limit of tokens
 // Confidences count as outputs show them, rounded to 0.0001. Pure.
 std::vector<Doubt> FindDoubts(const PageResult& page, bool has_ink, const ReadingConfig& reading);
 

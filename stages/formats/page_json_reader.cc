@@ -155,7 +155,8 @@ RegionResult RegionFrom(const Json& json) {
 Doubt DoubtFrom(const Json& json) {
   const auto code = json.at("code").get<std::string>();
   for (const DoubtKind kind :
-       {DoubtKind::kNoText, DoubtKind::kLowConfidence, DoubtKind::kForeignScript}) {
+       {DoubtKind::kNoText, DoubtKind::kLowConfidence, DoubtKind::kForeignScript,
+        DoubtKind::kRepetition, DoubtKind::kTokenLimit}) {
     if (code == DoubtCode(kind)) return {kind, json.at("text").get<std::string>()};
   }
   throw Error(ErrorKind::kEnvironment, {"", "page result"}, "unknown doubt: " + code);

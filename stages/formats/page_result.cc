@@ -12,6 +12,10 @@ const char* DoubtCode(DoubtKind kind) {
       return "low_confidence";
     case DoubtKind::kForeignScript:
       return "foreign_script";
+    case DoubtKind::kRepetition:
+      return "repetition";
+    case DoubtKind::kTokenLimit:
+      return "token_limit";
   }
   return "";
 }

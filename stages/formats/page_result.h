@@ -110,6 +110,8 @@ enum class DoubtKind {
   kNoText,         // not blank, but nothing was read
   kLowConfidence,  // too many lines the model was unsure of
   kForeignScript,  // so unsure throughout as with scripts it was not trained for
+  kRepetition,     // text was cut because it repeated itself without end
+  kTokenLimit,     // text was cut at the limit of tokens
 };
 
 struct Doubt {
@@ -117,7 +119,8 @@ struct Doubt {
   std::string text;  // a sentence with the figures
 };
 
-// "no_text", "low_confidence", "foreign_script": stable, for programs that read results.
+// "no_text", "low_confidence", "foreign_script", "repetition", "token_limit": stable, for programs
+// that read results.
 const char* DoubtCode(DoubtKind kind);
 
 // A page in its file, as the file's orientation tag turns it: before it was stretched to square

@@ -140,6 +140,28 @@ TEST(FindDoubts, TheBoundIsTheModelsOwn) {
   EXPECT_EQ(Codes(PageOf({Line(0.7, 20)}), true, Trained({"Latin"}, 0.65)), Strings());
 }
 
+LineResult LineThatEnds(const std::string& finish) {
+  LineResult line = Line(0.99);
+  line.finish = finish;
+  return line;
+}
+
+TEST(FindDoubts, TextThatWasCutIsDoubtful) {
+  EXPECT_EQ(Codes(PageOf({LineThatEnds("stop"), LineThatEnds("")})), Strings());
+  EXPECT_EQ(Codes(PageOf({LineThatEnds("stop"), LineThatEnds("length")})), Strings{"token_limit"});
+  const PageResult both =
+      PageOf({LineThatEnds("repetition"), LineThatEnds("length"), LineThatEnds("repetition")});
+  EXPECT_EQ(Codes(both), (Strings{"repetition", "token_limit"}));
+  EXPECT_EQ(FindDoubts(both, true, kLatin).at(0).text,
+            "text is cut at 2 places: it repeated itself without end, at another scale too");
+  PageResult whole;
+  whole.regions.resize(1);
+  whole.regions[0].text = "a table";
+  whole.regions[0].confidence = {40, 0.99, 0.9};
+  whole.regions[0].finish = "repetition";
+  EXPECT_EQ(Codes(whole), Strings{"repetition"});
+}
+
 TEST(FindDoubts, AFewCharactersTellNoScript) {
   EXPECT_EQ(Codes(PageOf({Line(0.7, 14)}), true, kLatin), Strings());
   EXPECT_EQ(Codes(PageOf({Line(0.7, 7), Line(0.7, 8)}), true, kLatin), Strings{"foreign_script"});

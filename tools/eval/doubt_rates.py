@@ -60,7 +60,7 @@ def quantiles(values):
 
 def table(pages):
     rates = {"pages": len(pages), "empty": sum(p["empty"] for p in pages)}
-    for code in ("no_text", "low_confidence", "foreign_script"):
+    for code in ("no_text", "low_confidence", "foreign_script", "repetition", "token_limit"):
         rates[code] = sum(code in p["doubts"] for p in pages)
     rates["any"] = sum(bool(p["doubts"]) for p in pages)
     means = [p["mean"] for p in pages if p["mean"] is not None]

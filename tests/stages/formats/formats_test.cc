@@ -163,7 +163,8 @@ TEST(PageJsonTest, DoubtsAreKeptAndAbsentWhereThereAreNone) {
 TEST(PageJsonTest, EveryKindOfDoubtHasACodeThatIsReadBack) {
   PageResult page = MakePage(1);
   for (const DoubtKind kind :
-       {DoubtKind::kNoText, DoubtKind::kLowConfidence, DoubtKind::kForeignScript}) {
+       {DoubtKind::kNoText, DoubtKind::kLowConfidence, DoubtKind::kForeignScript,
+        DoubtKind::kRepetition, DoubtKind::kTokenLimit}) {
     page.doubts = {{kind, "x"}};
     EXPECT_EQ(PageFromJson(PageToJson(page)).doubts.at(0).kind, kind);
   }
