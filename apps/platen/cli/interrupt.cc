@@ -10,12 +10,14 @@
 
 #include "apps/platen/cli/exit_codes.h"
 #include "apps/platen/cli/log.h"
+#include "model/support/clock.h"
 
 namespace platen {
 namespace {
 
 // Written by a signal handler, read by all threads.
 std::atomic<bool> interrupted = false;
+std::atomic<int64_t> asked_ns = 0;  // when the first came
 std::atomic<int64_t> pages_in_flight = 0;
 std::atomic<bool> as_json = false;
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int64_t>::is_always_lock_free);
@@ -50,10 +52,19 @@ class HandlerLine {
   size_t size_ = 0;
 };
 
-extern "C" void OnInterrupt(int) {
+// A scheduler that stops a job sends a signal to all of its processes, and the job's script passes
+// its own on: both are one request. Whoever presses Ctrl-C twice means it.
+bool IsSameRequest(int signal) {
+  constexpr int64_t kTogetherNs = 1'000'000'000;
+  return signal != SIGINT && MonotonicNs() - asked_ns < kTogetherNs;
+}
+
+extern "C" void OnInterrupt(int signal) {
   const int code = errno;
+  if (interrupted && IsSameRequest(signal)) return;
   HandlerLine line;
   line.Begin();  // the progress line, or the terminal's ^C, stands where the cursor is
+  if (!interrupted) asked_ns = MonotonicNs();
   if (interrupted.exchange(true)) {
     line.Add("stopped at once; the same command goes on from what is finished");
     line.End();

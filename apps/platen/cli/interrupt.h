@@ -1,5 +1,6 @@
 // Ctrl-C, SIGTERM and SIGHUP: the first asks for an orderly end, the second ends the process at
-// once. Both say so on standard error.
+// once. Both say so on standard error. SIGTERM and SIGHUP within a second of the first are none:
+// schedulers signal a job's script and its children.
 #pragma once
 
 #include <cstdint>

@@ -247,13 +247,30 @@ TEST_F(OcrTest, AClosedTerminalDrainsAndASecondSignalEndsAtOnce) {
                      std::error_code gone;
                      if (sent >= signals || !fs::exists(folder_ / out + "/in/0.tif.txt", gone))
                        return;
-                     ::kill(pid, sent == 0 ? SIGHUP : SIGTERM);
+                     ::kill(pid, sent == 0 ? SIGHUP : SIGINT);
                      ++sent;
                    }});
     EXPECT_EQ(result.exit_code, 130) << result.err;
     EXPECT_EQ(Exists(out + "/run.json"), signals == 1);
     EXPECT_EQ(Contains(result.err, "stopped at once"), signals == 2) << result.err;
   }
+}
+
+// As a scheduler sends them to a job's script, which passes its own on, and to its children.
+TEST_F(OcrTest, SignalsThatComeTogetherAreOneRequest) {
+  for (int i = 0; i < 8; ++i) CopySample("pages/eurotext.tif", "in/" + std::to_string(i) + ".tif");
+  bool sent = false;
+  const ProgramResult result = RunProgram(
+      ProgramRun{{"ocr", "in", "-o", "out", "--slots", "2"}, "", {}, folder_.path(), [&](int pid) {
+                   std::error_code gone;
+                   if (sent || !fs::exists(folder_ / "out/in/0.tif.txt", gone)) return;
+                   ::kill(pid, SIGTERM);
+                   ::kill(pid, SIGHUP);
+                   sent = true;
+                 }});
+  EXPECT_EQ(result.exit_code, 130) << result.err;
+  EXPECT_FALSE(Contains(result.err, "stopped at once")) << result.err;
+  EXPECT_EQ(Report()["result"], "interrupted");
 }
 
 TEST_F(OcrTest, KilledItGoesOnWhereItWas) {
