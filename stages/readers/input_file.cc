@@ -25,7 +25,7 @@ std::string SystemMessage(int code) { return std::generic_category().message(cod
 [[noreturn]] void ThrowNotBack(const std::string& path, const std::string& from, double seconds) {
   ThrowUnreadable(path,
                   "the system has not come back from " + from + " for " + NumberText(seconds) +
-                      " s: its disk or server does not answer",
+                      " s: its server does not answer",
                   FailureCode::kTimeout);
 }
 
@@ -52,9 +52,12 @@ struct ReadBytes {
 }  // namespace
 
 InputFile::InputFile(const std::string& path, double patience_s)
-    : path_(path), patience_s_(patience_s) {
+    : path_(path), patience_s_(patience_s), is_on_server_(IsOnServer(path)) {
   const auto file = std::make_shared<OpenedFile>();
-  if (!ComesBack([file, path] { *file = Open(path); }, patience_s)) {
+  const auto open = [file, path] { *file = Open(path); };
+  if (!is_on_server_) {
+    open();
+  } else if (!ComesBack(open, patience_s)) {
     ThrowNotBack(path, "opening it", patience_s);
   }
   if (!file->fd) {
@@ -84,10 +87,24 @@ size_t InputFile::ReadAt(uint64_t offset, std::span<uint8_t> buffer) const {
 
 // At least a byte; none at the end of the file.
 size_t InputFile::ReadSome(uint64_t offset, std::span<uint8_t> buffer) const {
-  iovec into = {buffer.data(), buffer.size()};
   const auto at = static_cast<off_t>(offset);
-  const ssize_t cached = ::preadv2(fd_->get(), &into, 1, at, RWF_NOWAIT);
-  if (cached > 0) return static_cast<size_t>(cached);
+  const std::string where = "at byte " + Grouped(offset);
+  if (is_on_server_) {  // what the system has of it is had at once
+    iovec into = {buffer.data(), buffer.size()};
+    const ssize_t cached = ::preadv2(fd_->get(), &into, 1, at, RWF_NOWAIT);
+    if (cached > 0) return static_cast<size_t>(cached);
+    return ReadFromServer(at, where, buffer);
+  }
+  ssize_t n = 0;
+  do {
+    n = ::pread(fd_->get(), buffer.data(), buffer.size(), at);
+  } while (n < 0 && errno == EINTR);
+  if (n < 0) FailToRead(where, errno);
+  return static_cast<size_t>(n);
+}
+
+size_t InputFile::ReadFromServer(off_t at, const std::string& where,
+                                 std::span<uint8_t> buffer) const {
   const auto read = std::make_shared<ReadBytes>();
   read->bytes.resize(std::min(buffer.size(), kMostAtOnce));
   const auto call = [read, at, fd = fd_] {
@@ -96,14 +113,15 @@ size_t InputFile::ReadSome(uint64_t offset, std::span<uint8_t> buffer) const {
     } while (read->count < 0 && errno == EINTR);
     read->code = errno;
   };
-  const std::string where = "at byte " + Grouped(offset);
   if (!ComesBack(call, patience_s_)) ThrowNotBack(path_, "reading it " + where, patience_s_);
-  if (read->count < 0) {
-    ThrowUnreadable(path_, "cannot read " + where + ": " + SystemMessage(read->code),
-                    FailureCode::kUnreadable);
-  }
+  if (read->count < 0) FailToRead(where, read->code);
   std::copy_n(read->bytes.begin(), read->count, buffer.begin());
   return static_cast<size_t>(read->count);
+}
+
+void InputFile::FailToRead(const std::string& where, int code) const {
+  ThrowUnreadable(path_, "cannot read " + where + ": " + SystemMessage(code),
+                  FailureCode::kUnreadable);
 }
 
 std::vector<uint8_t> InputFile::ReadFirst(uint64_t max_bytes) const {

@@ -1,6 +1,8 @@
 // An input file opened for reading: a regular file with a known size.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,9 +15,9 @@
 
 namespace platen {
 
-// Owns the descriptor; moves, never copies. Reading is thread-safe. What is not in the system's
-// cache is read by a thread of its own, so that a disk or server which does not answer costs this
-// file alone: Error(kInput) with the code kTimeout (left_behind.h).
+// Owns the descriptor; moves, never copies. Reading is thread-safe. What lies behind a
+// server and is not in the system's cache is read by a thread of its own, so that one which does
+// not answer costs this file alone: Error(kInput) with the code kTimeout (left_behind.h).
 class InputFile {
  public:
   // Throws Error(kInput) if `path` cannot be opened or is not a regular file.
@@ -35,9 +37,12 @@ class InputFile {
 
  private:
   size_t ReadSome(uint64_t offset, std::span<uint8_t> buffer) const;
+  size_t ReadFromServer(off_t at, const std::string& where, std::span<uint8_t> buffer) const;
+  [[noreturn]] void FailToRead(const std::string& where, int code) const;
 
   std::string path_;
   double patience_s_;
+  bool is_on_server_;
   std::shared_ptr<const UniqueFd> fd_;  // shared with a read that does not come back
   uint64_t size_ = 0;
 };

@@ -1,9 +1,14 @@
 #include "stages/readers/left_behind.h"
 
 #include <signal.h>
+#include <sys/vfs.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -67,7 +72,7 @@ std::shared_ptr<Caller> TakeCaller() {
   if (All().left_behind >= kMostLeftBehind) {
     throw Error(ErrorKind::kEnvironment, {},
                 std::to_string(kMostLeftBehind) +
-                    " reads of inputs have not come back: their disk or server does not answer");
+                    " reads of inputs have not come back: their server does not answer");
   }
   if (!All().idle.empty()) {
     auto caller = std::move(All().idle.back());
@@ -80,7 +85,40 @@ std::shared_ptr<Caller> TakeCaller() {
   return caller;
 }
 
+// Types of file systems that statfs(2) names.
+constexpr std::array<uint32_t, 13> kOfServers = {
+    0x6969,      // NFS
+    0x517b,      // SMB
+    0xff534d42,  // CIFS
+    0xfe534d42,  // SMB 2
+    0x65735546,  // FUSE
+    0x00c36400,  // Ceph
+    0x01021997,  // 9P
+    0x0bd00bd0,  // Lustre
+    0x47504653,  // GPFS
+    0x5346414f,  // AFS
+    0x6b414653,  // AFS of the kernel
+    0x19830326,  // BeeGFS
+    0x20030528,  // OrangeFS
+};
+
 }  // namespace
+
+bool IsOnServer(const std::string& path) {
+  constexpr size_t kMostKnown = 1000;
+  static std::mutex mutex;
+  static std::map<std::string, bool>& known = *new std::map<std::string, bool>;
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == path.npos ? "." : path.substr(0, slash + 1);
+  const std::lock_guard lock(mutex);
+  if (const auto found = known.find(folder); found != known.end()) return found->second;
+  struct statfs info = {};
+  if (::statfs(folder.c_str(), &info) != 0) return false;
+  if (known.size() == kMostKnown) known.clear();
+  const auto type = static_cast<uint32_t>(info.f_type);
+  const bool is = std::find(kOfServers.begin(), kOfServers.end(), type) != kOfServers.end();
+  return known[folder] = is;
+}
 
 bool ComesBack(std::function<void()> call, double seconds) {
   auto caller = TakeCaller();

@@ -1,8 +1,8 @@
-// Calls of the system that may never come back: a read from a server that is gone, from a disk that
-// tries again for ever.
+// Calls of the system that may never come back: a read from a server that is gone.
 #pragma once
 
 #include <functional>
+#include <string>
 
 namespace platen {
 
@@ -17,5 +17,9 @@ inline constexpr int kMostLeftBehind = 16;
 // its own (a shared_ptr), for it may come back at any time. `call` throws nothing. Throws
 // Error(kEnvironment) if too many are left behind already. Thread-safe.
 bool ComesBack(std::function<void()> call, double seconds);
+
+// Whether what the path names lies behind a server (NFS, SMB, FUSE, Ceph, Lustre, ...): calls on a
+// disk of this machine come back, be it with an error. Asks once for each folder. Thread-safe.
+bool IsOnServer(const std::string& path);
 
 }  // namespace platen

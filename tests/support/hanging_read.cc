@@ -1,9 +1,10 @@
-// A disk that does not come back, for a program that is started with this library in LD_PRELOAD:
+// A server that does not come back, for a program that is started with this library in LD_PRELOAD:
 // reads of files whose path has HANGING_READ in it wait for ever, but for the first HANGING_AFTER.
 // So do opens, with HANGING_OPEN.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -56,6 +57,13 @@ ssize_t preadv2(int fd, const iovec* into, int count, off_t offset, int flags) {
   if (Hangs(fd)) return -1;  // nothing of it is in the cache
   static const auto real = Real<ssize_t (*)(int, const iovec*, int, off_t, int)>("preadv2");
   return real(fd, into, count, offset, flags);
+}
+
+int statfs(const char* path, struct statfs* info) {
+  static const auto real = Real<int (*)(const char*, struct statfs*)>("statfs");
+  const int code = real(path, info);
+  info->f_type = 0x65735546;  // FUSE
+  return code;
 }
 
 int open(const char* path, int flags, ...) {
