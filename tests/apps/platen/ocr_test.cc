@@ -237,18 +237,30 @@ TEST_F(OcrTest, InterruptedItDrainsAndTheSameCommandFinishes) {
   EXPECT_EQ(Outputs(folder_ / "out"), Outputs(folder_ / "whole"));
 }
 
-TEST_F(OcrTest, AClosedTerminalDrainsAndASecondSignalEndsAtOnce) {
-  for (int i = 0; i < 8; ++i) CopySample("pages/eurotext.tif", "in/" + std::to_string(i) + ".tif");
+class SignalTest : public testing::OcrFixture {
+ protected:
+  // Copies would be read once.
+  void WriteDifferentPages(int count) {
+    const std::string page = ReadFile(SourcePath("assets/samples/pages/eurotext.tif"));
+    for (int i = 0; i < count; ++i) {
+      const std::string number = std::to_string(i);
+      folder_.Write("in/" + number + ".tif", page + number);  // readers of TIFF do not look there
+    }
+  }
+};
+
+TEST_F(SignalTest, AClosedTerminalDrainsAndASecondSignalEndsAtOnce) {
+  WriteDifferentPages(8);
   for (const int signals : {1, 2}) {
-    int sent = 0;
+    bool sent = false;
     const std::string out = "out" + std::to_string(signals);
     const ProgramResult result = RunProgram(
         ProgramRun{{"ocr", "in", "-o", out, "--slots", "2"}, "", {}, folder_.path(), [&](int pid) {
                      std::error_code gone;
-                     if (sent >= signals || !fs::exists(folder_ / out + "/in/0.tif.txt", gone))
-                       return;
-                     ::kill(pid, sent == 0 ? SIGHUP : SIGINT);
-                     ++sent;
+                     if (sent || !fs::exists(folder_ / out + "/in/0.tif.txt", gone)) return;
+                     ::kill(pid, signals == 1 ? SIGHUP : SIGTERM);
+                     if (signals == 2) ::kill(pid, SIGINT);
+                     sent = true;
                    }});
     EXPECT_EQ(result.exit_code, 130) << result.err;
     EXPECT_EQ(Exists(out + "/run.json"), signals == 1);
@@ -257,8 +269,8 @@ TEST_F(OcrTest, AClosedTerminalDrainsAndASecondSignalEndsAtOnce) {
 }
 
 // As a scheduler sends them to a job's script, which passes its own on, and to its children.
-TEST_F(OcrTest, SignalsThatComeTogetherAreOneRequest) {
-  for (int i = 0; i < 8; ++i) CopySample("pages/eurotext.tif", "in/" + std::to_string(i) + ".tif");
+TEST_F(SignalTest, SignalsThatComeTogetherAreOneRequest) {
+  WriteDifferentPages(8);
   bool sent = false;
   const ProgramResult result = RunProgram(
       ProgramRun{{"ocr", "in", "-o", "out", "--slots", "2"}, "", {}, folder_.path(), [&](int pid) {
