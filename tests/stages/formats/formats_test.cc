@@ -169,7 +169,7 @@ TEST(PageJsonTest, EveryKindOfDoubtHasACodeThatIsReadBack) {
     EXPECT_EQ(PageFromJson(PageToJson(page)).doubts.at(0).kind, kind);
   }
   std::string unknown = PageToJson(page);
-  unknown.replace(unknown.find("foreign_script"), 14, "from_the_moon_");
+  unknown.replace(unknown.find("token_limit"), 11, "from_a_moon");
   EXPECT_THROW(PageFromJson(unknown), Error);
 }
 
