@@ -75,7 +75,8 @@ class Interactive(Folder):
         for command in commands:
             self.assertIn(f"\n  {command} ", overview)
         for typed, expected in (
-                ("platen export --", ["--format", "--help", "--keep", "--password-file", "--reflow"]),
+                ("platen export --", ["--format", "--help", "--keep", "--password-file", "--reflow",
+                                      "--threads"]),
                 ("platen -", ["--help", "--version"]),
                 ("platen bench ", ["kernels", "model", "decode", "pages", "layout"]),
                 ("platen bench kernels --re", ["--repetitions"]),
@@ -131,7 +132,8 @@ class FishTest(Folder, unittest.TestCase):
         for command in commands:
             self.assertIn(f"\n  {command} ", overview)
         for typed, expected in (
-                ("platen export --", ["--format", "--help", "--keep", "--password-file", "--reflow"]),
+                ("platen export --", ["--format", "--help", "--keep", "--password-file", "--reflow",
+                                      "--threads"]),
                 ("platen bench ", ["decode", "kernels", "layout", "model", "pages"]),
                 ("platen bench kernels --re", ["--repetitions"]),
                 ("platen bench kernels ", []),
