@@ -35,10 +35,10 @@ std::vector<json> Lines(const std::string& text) {
 class RequestsTest : public ::testing::Test {
  protected:
   RequestsTest() {
-    const std::string page = SourcePath("assets/samples/synthetic/letter-200.jpg");
-    std::filesystem::copy_file(page, folder_ / "letter.jpg");
+    const std::string line = SourcePath("tests/data/lines/letter.png");
+    std::filesystem::copy_file(line, folder_ / "letter.png");
     std::string text;
-    text += R"({"id": "page", "images": ["letter.jpg"], "max_new_tokens": 30})"
+    text += R"({"id": "page", "images": ["letter.png"], "max_new_tokens": 30})"
             "\n";
     text += "\n";
     text += R"({"id": "gone", "images": ["gone.png"]})"
@@ -52,10 +52,10 @@ class RequestsTest : public ::testing::Test {
         R"({"prompt": "again", "max_new_tokens": 9, "temperature": 1, "seed": 2, "draft_length": 0})"
         "\n";
     text +=
-        R"({"id": "last", "images": [{"path": "letter.jpg", "page": 1}], "task": "text", "max_new_tokens": 12})"
+        R"({"id": "last", "images": [{"path": "letter.png", "page": 1}], "task": "text", "max_new_tokens": 12})"
         "\n";
     folder_.Write("in/requests.jsonl", "");
-    std::filesystem::rename(folder_ / "letter.jpg", folder_ / "in/letter.jpg");
+    std::filesystem::rename(folder_ / "letter.png", folder_ / "in/letter.png");
     folder_.Write("in/requests.jsonl", text);
   }
 
