@@ -57,6 +57,15 @@ struct AttentionHeadsJob {
   ptrdiff_t v_head_bytes = 0;
 };
 
+// What is read behind a job, to be fetched into the L2 cache while it computes, as far as it has
+// time for that. Nothing of it is used.
+struct ReadNext {
+  const void* const* pages = nullptr;  // of the next job, the first first
+  int num_pages = 0;
+  const std::byte* bytes = nullptr;  // other memory, of any content
+  ptrdiff_t num_bytes = 0;
+};
+
 // Query rows over latents (multi-head latent attention): the value of a token is the first
 // value_width values of its key, so pages of keys are all there is. Any number of rows, of any
 // heads: all heads share the latents.
@@ -71,6 +80,7 @@ struct LatentAttentionJob {
   float scale = 1.0F;                // of the scores
   const int32_t* context = nullptr;  // [rows] number of keys each row sees, >= 1
   float* const* out = nullptr;       // [rows] pointers to value_width results
+  ReadNext next;
 };
 
 }  // namespace platen

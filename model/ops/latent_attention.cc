@@ -13,6 +13,8 @@ namespace {
 // Query vectors of one task, of all its rows and heads: as many as share a latent while it is in
 // the L2 cache.
 constexpr int kQueriesPerTask = 64;
+// Of other memory that a task fetches, bytes for each value of its latents.
+constexpr int64_t kFetchedBytesPerValue = 8;
 
 }  // namespace
 
@@ -83,9 +85,8 @@ void LatentAttention::PlanRows(int64_t s, int64_t first_page, int heads, const R
 void LatentAttention::Attend(int plane, const RowBatch& batch, const KvPool& pool,
                              LatentWorkspace& ws, const KeptKeys* kept) const {
   PlanTasks(plane, batch, pool, kept, ws);
-  ParallelFor(static_cast<int64_t>(ws.tasks.size()), [&](int64_t index) {
-    RunTask(ws.tasks[static_cast<size_t>(index)], batch, pool, kept, ws);
-  });
+  ParallelFor(static_cast<int64_t>(ws.tasks.size()),
+              [&](int64_t index) { RunTask(static_cast<size_t>(index), batch, pool, kept, ws); });
 }
 
 // Copies the kept keys of a sequence to pages of their own; zeros behind the last one.
@@ -113,8 +114,37 @@ void LatentAttention::GatherKeys(const LatentWorkspace::Task& task,
   for (size_t at = 0; at < memory.size(); at += page_bytes) pages.push_back(memory.data() + at);
 }
 
-void LatentAttention::RunTask(const LatentWorkspace::Task& task, const RowBatch& batch,
-                              const KvPool& pool, const KeptKeys* kept, LatentWorkspace& ws) const {
+// The latents of the next task's sequence, and a share of ws.read_next: as much for each task, as
+// far as a task over so many keys has time for it.
+ReadNext LatentAttention::NextOf(size_t index, const RowBatch& batch, const KvPool& pool,
+                                 int64_t keys, const LatentWorkspace& ws) const {
+  ReadNext next;
+  const LatentWorkspace::Task& task = ws.tasks[index];
+  if (index + 1 < ws.tasks.size() && ws.tasks[index + 1].slice != task.slice) {
+    const LatentWorkspace::Task& other = ws.tasks[index + 1];
+    const RowSlice& slice = batch.slices[static_cast<size_t>(other.slice)];
+    next.pages = ws.pages.data() + other.first_page;
+    next.num_pages = static_cast<int>(pool.BlocksFor(slice.first_index + slice.num_rows));
+  }
+  int64_t total = 0;
+  for (const std::span<const std::byte> bytes : ws.read_next) total += std::ssize(bytes);
+  const int64_t most = keys * shape_.key_width * kFetchedBytesPerValue;
+  const int64_t share = std::min(CeilDiv(total, std::ssize(ws.tasks)), most);
+  int64_t first = static_cast<int64_t>(index) * share;
+  for (const std::span<const std::byte> bytes : ws.read_next) {
+    if (first < std::ssize(bytes)) {
+      next.bytes = bytes.data() + first;
+      next.num_bytes = std::min(share, std::ssize(bytes) - first);
+      break;
+    }
+    first -= std::ssize(bytes);
+  }
+  return next;
+}
+
+void LatentAttention::RunTask(size_t index, const RowBatch& batch, const KvPool& pool,
+                              const KeptKeys* kept, LatentWorkspace& ws) const {
+  const LatentWorkspace::Task& task = ws.tasks[index];
   const RowSlice& slice = batch.slices[static_cast<size_t>(task.slice)];
   const float* q[kQueriesPerTask];
   float* out[kQueriesPerTask];
@@ -145,7 +175,8 @@ void LatentAttention::RunTask(const LatentWorkspace::Task& task, const RowBatch&
        .q = q,
        .scale = shape_.scale,
        .context = context,
-       .out = out});
+       .out = out,
+       .next = NextOf(index, batch, pool, *std::max_element(context, context + queries), ws)});
 }
 
 }  // namespace platen

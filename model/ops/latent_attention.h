@@ -8,7 +8,9 @@
 // Source: DeepSeek-AI, DeepSeek-V2, arXiv:2405.04434, section 2.1.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "model/kernels/kernels.h"
@@ -49,6 +51,9 @@ struct LatentWorkspace {
     int64_t first_page = 0;  // into pages
   };
   std::vector<Task> tasks;
+  // What is read behind attention, in the order in which it may be fetched meanwhile: weights.
+  // Filled by the caller before Attend; may be empty.
+  std::vector<std::span<const std::byte>> read_next;
   std::vector<const void*> pages;     // per call of Attend: [slices][blocks]
   std::vector<CacheRows> cache_rows;  // per batch
 };
@@ -75,8 +80,10 @@ class LatentAttention {
                  LatentWorkspace& ws) const;
   void PlanRows(int64_t slice, int64_t first_page, int heads, const RowBatch& batch,
                 const KeptKeys* kept, LatentWorkspace& ws) const;
-  void RunTask(const LatentWorkspace::Task& task, const RowBatch& batch, const KvPool& pool,
-               const KeptKeys* kept, LatentWorkspace& ws) const;
+  void RunTask(size_t index, const RowBatch& batch, const KvPool& pool, const KeptKeys* kept,
+               LatentWorkspace& ws) const;
+  ReadNext NextOf(size_t index, const RowBatch& batch, const KvPool& pool, int64_t keys,
+                  const LatentWorkspace& ws) const;
   void GatherKeys(const LatentWorkspace::Task& task, const std::vector<int32_t>& kept,
                   const KvPool& pool, const LatentWorkspace& ws, std::vector<std::byte>& memory,
                   std::vector<const void*>& pages) const;

@@ -123,6 +123,24 @@ const KeptKeys* LayerOp::Choose(const LayerWeights& w, int layer, const RowBatch
   return &ws.index.kept;
 }
 
+// Weights of which a row needs many bytes come first, because their products wait for memory the
+// most: experts, if it is likely that rows choose them.
+void LayerOp::NoteReadNext(const LayerWeights& w, int64_t rows, DecoderWorkspace& ws) const {
+  std::vector<std::span<const std::byte>>& next = ws.attention.read_next;
+  next.clear();
+  const auto add = [&](const Linear& linear) { next.push_back(linear.arrays().panels); };
+  const auto add_mlp = [&](const MlpWeights& mlp) {
+    add(mlp.gate_up);
+    add(mlp.down);
+  };
+  if (w.experts && rows * config_.router.per_token >= 2 * int64_t{config_.router.experts}) {
+    for (const MlpWeights& expert : w.experts->experts) add_mlp(expert);
+  }
+  add(w.attention.output);
+  if (w.experts && w.experts->shared) add_mlp(*w.experts->shared);
+  if (w.mlp) add_mlp(*w.mlp);
+}
+
 void LayerOp::Attend(const LayerWeights& layer_weights, int layer, const RowBatch& batch,
                      KvPool& pool, MatView out, DecoderWorkspace& ws,
                      const Observer& observer) const {
@@ -143,6 +161,7 @@ void LayerOp::Attend(const LayerWeights& layer_weights, int layer, const RowBatc
   }
   MakeQueries(w, ws);
   const KeptKeys* kept = Choose(layer_weights, layer, batch, pool, ws, observer);
+  NoteReadNext(layer_weights, rows, ws);
   attention_.Attend(layer, batch, pool, ws.attention, kept);
   MatView expanded = ws.expanded.Shaped(rows, heads * values);
   const MatView attended = ws.attention.out.View();

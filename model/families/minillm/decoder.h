@@ -53,6 +53,8 @@ class LayerOp {
   const KeptKeys* Choose(const LayerWeights& w, int layer, const RowBatch& batch, KvPool& pool,
                          DecoderWorkspace& ws, const Observer& observer) const;
   void MakeQueries(const AttentionWeights& w, DecoderWorkspace& ws) const;
+  // Notes in ws.attention which weights are read behind the attention of so many rows.
+  void NoteReadNext(const LayerWeights& w, int64_t rows, DecoderWorkspace& ws) const;
   void Add(MatView branch, int layer, MatView x) const;
 
   const Config config_;

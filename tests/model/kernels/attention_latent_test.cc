@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstring>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -62,7 +63,14 @@ struct LatentSetup {
     return page;
   }
 
+  // With something that is read next: it must change nothing.
   std::vector<float> Run(const KernelTable& table, int first, int rows) const {
+    const std::vector<std::byte> elsewhere(100000);
+    return Run(table, first, rows, elsewhere);
+  }
+
+  std::vector<float> Run(const KernelTable& table, int first, int rows,
+                         std::span<const std::byte> next) const {
     std::vector<const void*> at;
     std::vector<const float*> qp;
     for (const auto& page : pages) at.push_back(page.data());
@@ -72,8 +80,18 @@ struct LatentSetup {
       qp.push_back(q.data() + (first + r) * key_width);
       op.push_back(out.data() + r * value_width);
     }
-    table.attention_latent({type, at.data(), page_tokens, key_width, value_width, rows, qp.data(),
-                            kScale, context.data() + first, op.data()});
+    table.attention_latent(
+        {type,
+         at.data(),
+         page_tokens,
+         key_width,
+         value_width,
+         rows,
+         qp.data(),
+         kScale,
+         context.data() + first,
+         op.data(),
+         {at.data(), static_cast<int>(at.size()), next.data(), std::ssize(next)}});
     EXPECT_TRUE(std::isnan(out.back())) << "wrote behind the results";
     out.pop_back();
     return out;
@@ -125,6 +143,23 @@ TEST(LatentAttention, ManyRowsAreTheRowsAlone) {
       ASSERT_EQ(std::memcmp(alone.data(), together.data() + r * 20, alone.size() * sizeof(float)),
                 0)
           << table->name << " row " << r;
+    }
+  }
+}
+
+// Nothing, less than a page, some pages, and more than a job has time for.
+TEST(LatentAttention, WhatIsFetchedChangesNoBit) {
+  std::mt19937 rng(18);
+  for (const KvType type : {KvType::kF32, KvType::kBf16}) {
+    const LatentSetup s(rng, type, 28, 20, 32, {300, 299, 300, 4, 300, 31, 300, 300});
+    for (const KernelTable* table : Tables()) {
+      const std::vector<float> expected = s.Run(*table, 0, 8, {});
+      for (const size_t bytes : {1, 100, 5000, 64000, 3000000}) {
+        const std::vector<std::byte> next(bytes);
+        const std::vector<float> results = s.Run(*table, 0, 8, next);
+        EXPECT_EQ(std::memcmp(results.data(), expected.data(), expected.size() * sizeof(float)), 0)
+            << table->name << ", " << bytes << " bytes";
+      }
     }
   }
 }
