@@ -249,15 +249,20 @@ def text_of(word: str) -> str:
 
 
 def calls_in(trace: Path):
-    """Name, words and result of each call, in the order in which they ended."""
+    """Name, words and result of each call, in the order in which they ended; but a close when it begins: from then on
+    another thread may be given the descriptor."""
     begun: dict[str, str] = {}
     with trace.open() as lines:
         for line in lines:
             line = line.rstrip("\n")
             if unfinished := UNFINISHED.match(line):
                 begun[unfinished[1]] = unfinished[2]
+                if unfinished[2].startswith("close("):
+                    yield "close", [begun.pop(unfinished[1])[len("close(") :].rstrip(")")], 0
                 continue
             if resumed := RESUMED.match(line):
+                if resumed[1] not in begun:  # a close
+                    continue
                 line = f"{resumed[1]} {begun.pop(resumed[1])}{resumed[2]}"
             if found := LINE.match(line):
                 yield found[2], found[3].split(", "), int(found[4])
