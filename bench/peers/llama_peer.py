@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Times llama.cpp on GLM-OCR's shapes and prints rows as JSON; run by compare.py in its environment.
+"""Times llama.cpp on a model's shapes and prints rows as JSON; run by compare.py in its environment.
 
-    llama_peer.py --cache DIR --threads N --type Q8_0|BF16 [--phases vision,prefill,decode] [--repetitions N]
+    llama_peer.py --cache DIR --threads N --type Q8_0|BF16 [--text NAME] [--phases vision,prefill,decode]
+                  [--repetitions N]
 
-DIR holds the files of make_gguf.py. Uses the C interface through llama-cpp-python's bindings: one
-llama_decode for a whole prompt or for one step of all sequences, mtmd_encode_chunk for an image.
+DIR holds the files of make_gguf.py (NAME text, the default) or make_minillm_gguf.py (minillm). Uses the C
+interface through llama-cpp-python's bindings: one llama_decode for a whole prompt or for one step of all
+sequences, mtmd_encode_chunk for an image. Every sequence has a prompt of its own and goes on with its
+likeliest tokens, as in `platen bench model`: those that were alike would all go to the same experts.
 """
 import argparse
 import ctypes
@@ -20,7 +23,7 @@ from llama_cpp import mtmd_cpp as mtmd
 from shapes import DECODE_PROMPT, IMAGES, PROMPTS, SEQUENCES, STEPS
 
 PATCH = 14  # pixels
-TOKEN = 100  # any ordinary one
+TOKENS = (300, 400)  # of prompts; ordinary ones
 
 
 @llama.llama_log_callback
@@ -47,12 +50,14 @@ class Text:
         if not self.model or not self.context:
             raise RuntimeError(f"llama.cpp cannot load {path}")
         self.batch = llama.llama_batch_init(max(*PROMPTS, *SEQUENCES), 0, 1)
+        self.vocabulary = llama.llama_vocab_n_tokens(llama.llama_model_get_vocab(self.model))
+        self.next = {}  # token of each sequence
 
     def run(self, entries: list) -> None:
-        """One pass over (position, sequence, wants logits)."""
+        """One pass over (token, position, sequence, wants logits)."""
         self.batch.n_tokens = len(entries)
-        for i, (position, sequence, logits) in enumerate(entries):
-            self.batch.token[i] = TOKEN
+        for i, (token, position, sequence, logits) in enumerate(entries):
+            self.batch.token[i] = token
             self.batch.pos[i] = position
             self.batch.n_seq_id[i] = 1
             self.batch.seq_id[i][0] = sequence
@@ -60,12 +65,19 @@ class Text:
         if llama.llama_decode(self.context, self.batch) != 0:
             raise RuntimeError("llama_decode failed")
         llama.llama_synchronize(self.context)
+        for i, (_, _, sequence, logits) in enumerate(entries):
+            if logits:
+                self.next[sequence] = int(self.logits(i).argmax())
+
+    def logits(self, row: int) -> np.ndarray:
+        return np.ctypeslib.as_array(llama.llama_get_logits_ith(self.context, row), (self.vocabulary,))
 
     def prefill(self, tokens: int, sequence: int = 0) -> None:
-        self.run([(i, sequence, i + 1 == tokens) for i in range(tokens)])
+        prompt = np.random.default_rng(sequence).integers(*TOKENS, tokens).tolist()
+        self.run([(token, i, sequence, i + 1 == tokens) for i, token in enumerate(prompt)])
 
     def step(self, sequences: int, position: int) -> None:
-        self.run([(position, i, True) for i in range(sequences)])
+        self.run([(self.next[i], position, i, True) for i in range(sequences)])
 
     def clear(self) -> None:
         llama.llama_memory_clear(llama.llama_get_memory(self.context), True)
@@ -130,12 +142,13 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--type", required=True, choices=["Q8_0", "BF16"])
+    parser.add_argument("--text", default="text", choices=["text", "minillm"])
     parser.add_argument("--phases", default="vision,prefill,decode")
     parser.add_argument("--repetitions", type=int, default=3)
     options = parser.parse_args()
     llama.llama_log_set(silent, ctypes.c_void_p(0))
     llama.llama_backend_init()
-    text = Text(options.cache / f"text-{options.type}.gguf", options.threads)
+    text = Text(options.cache / f"{options.text}-{options.type}.gguf", options.threads)
     timers = {"vision": lambda: time_vision(text, options.cache / f"vision-{options.type}.gguf", options.threads,
                                             options.repetitions),
               "prefill": lambda: time_prefill(text, options.repetitions),
