@@ -5,7 +5,9 @@
 
 Run in the environment of compare.py, after its --setup. Both read the same prompts in f32 and go on with
 their likeliest tokens. Prints the largest difference between two logits behind each prompt and the first
-token that differs; the exit code is 1 if a logit differs by 0.001 of the largest one or a token does.
+token that differs; the exit code is 1 if a logit differs by 0.01 of the largest one or a token does.
+llama.cpp's own logits differ by 0.003 of the largest one, by whether it reads a prompt at once or token by
+token; with rotary pairs in the wrong order they differ by more than ten times as much.
 """
 import argparse
 import ctypes
@@ -21,7 +23,7 @@ import numpy as np
 import llama_peer
 
 PROMPTS = ["Once upon a time", "What is the capital of Poland?", "0123456789 " * 20]
-LARGEST_ERROR = 1e-3  # of the largest logit
+LARGEST_ERROR = 1e-2  # of the largest logit
 
 
 def of_platen(options, prompt: str):

@@ -37,8 +37,9 @@ void RunObservedLoop(int64_t n, IndexFunction body, WorkObserver& observer) {
 
 void ParallelFor(int64_t n, IndexFunction body) {
   if (n <= 0) return;
-  if (n == 1) {
-    body(0);
+  const bool alone = n == 1 || (ParallelThreads() == 1 && CurrentWorkObserver() == nullptr);
+  if (alone) {
+    for (int64_t i = 0; i < n; ++i) body(i);
     return;
   }
   if (WorkObserver* observer = CurrentWorkObserver()) {
