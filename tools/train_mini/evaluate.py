@@ -36,6 +36,8 @@ from snapshot import load_snapshot
 from text import TextSource
 
 BATCH = 32
+# Mean confidences below which platen doubts a line, and a page (stages/doubts.h, platen.json).
+LOW_CONFIDENCE = (0.6, 0.9)
 WIDTH_BANDS = (140, 280, 420, 560, 700)
 
 
@@ -134,13 +136,19 @@ def calibration(
     return {name: round(calibration_error(*pair), 4) for name, pair in sums.items()}
 
 
-def invented(texts: list[str]) -> dict[str, int]:
-    """What a system writes for crops without text."""
-    return {
+def invented(texts: list[str], confidence: list[list[float]] | None = None) -> dict[str, int]:
+    """What a system writes for crops without text, and how much of it at which mean confidence."""
+    out = {
         "crops": len(texts),
         "with text": sum(bool(t.strip()) for t in texts),
         "characters": sum(len(t.strip()) for t in texts),
     }
+    if confidence is not None:
+        means = [sum(shares) / max(1, len(shares)) for shares in confidence]
+        for bound in LOW_CONFIDENCE:
+            kept = sum(len(t.strip()) for t, mean in zip(texts, means) if mean >= bound)
+            out[f"at {bound:.2f} or above"] = kept
+    return out
 
 
 def scores_of(lines: list[Line], texts: list[str]) -> dict:
@@ -165,8 +173,9 @@ def evaluate_snapshot(
     texts = [tok.decode(ids) for ids in plain]
     result = scores_of(lines, texts) | {
         "calibration": calibration(lines, plain, confidence),
-        "invented": invented([tok.decode(ids) for ids in read_all(decoder, empty)[0]]),
     }
+    answers, shares = read_all(decoder, empty)
+    result["invented"] = invented([tok.decode(ids) for ids in answers], shares)
     for k in draft_counts:
         runs = [decoder.run(line.image, drafts=k) for line in lines[:draft_lines]]
         same = sum(ids == expected for (ids, _), expected in zip(runs, plain))

@@ -1,9 +1,10 @@
 """Train platen-mini on a pool of rendered lines (CPU).
 
 Stages.  "ctc" trains the vision tower alone on character CTC; "layers" teaches the decoder layer by
-layer from a decoder of the other recipe (distil.py); "joint" trains everything: CTC, the decoder
-under an attention guide (align.py) and the draft layer or heads.  A run either continues a
-checkpoint, starts from an exported snapshot (--init-from) or starts from nothing.
+layer from a decoder of the other recipe, "stack" all layers on top of each other (distil.py);
+"joint" trains everything: CTC, the decoder under an attention guide (align.py) and the draft layer
+or heads.  A run either continues a checkpoint, starts from an exported snapshot (--init-from) or
+starts from nothing.
 
 The learning rate is constant until --decay-at and falls along a cosine: until --end-at, whatever
 the machine's other work leaves to the training, or with --decay-lines over so many lines, so that a
@@ -74,8 +75,9 @@ def answer_losses(
     """Losses of the decoder."""
     before = len(prompt.before)
     ids, labels = assemble(prompt, merged.shape[1], batch.answers, args.noise)
-    if args.stage == "layers":
-        return imitation(model, teacher, merged, ids, labels, before, depth)
+    if teacher is not None:
+        own = args.stage == "stack"
+        return imitation(model, teacher, merged, ids, labels, before, depth, own)
     first = ids.shape[1] - labels.shape[1] - 1
     chars = [[CHAR_TO_INDEX[c] for c in t] for t in batch.texts]
     guide = build_guide(
@@ -195,7 +197,7 @@ class Worker:
         self.tok = Tokenizer.from_file(str(args.tokenizer))
         self.prompt = make_prompt(self.tok)
         self.model = new_model(args.model)
-        self.teacher = load_snapshot(args.teacher) if args.stage == "layers" else None
+        self.teacher = load_snapshot(args.teacher) if args.teacher else None
         self.optimizers = build(self.model, args.lr)
         self.average = Average(self.model, args.ema)
         self.state = {"step": 0, "samples": 0, "elapsed": 0.0, "model": args.model}
@@ -349,8 +351,8 @@ def parse_args() -> argparse.Namespace:
     ap.add_argument(
         "--model", choices=tuple(MODELS), default="glm_ocr", help="sizes and kind of decoder"
     )
-    ap.add_argument("--stage", choices=("ctc", "layers", "joint"), default="joint")
-    ap.add_argument("--teacher", type=Path, help="snapshot that the stage layers learns from")
+    ap.add_argument("--stage", choices=("ctc", "layers", "stack", "joint"), default="joint")
+    ap.add_argument("--teacher", type=Path, help="snapshot that layers and stack learn from")
     ap.add_argument(
         "--freeze-vision", action="store_true", help="train the decoder and the draft heads only"
     )
@@ -415,8 +417,8 @@ def parse_args() -> argparse.Namespace:
     )
     ap.add_argument("--seed", type=int, default=1)
     args = ap.parse_args()
-    if (args.stage == "layers") != (args.teacher is not None):
-        ap.error("--stage layers and --teacher go together")
+    if (args.stage in ("layers", "stack")) != (args.teacher is not None):
+        ap.error("--stage layers, --stage stack and only they go with --teacher")
     return args
 
 

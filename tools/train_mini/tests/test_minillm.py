@@ -189,6 +189,21 @@ def test_a_student_that_equals_its_teacher_has_no_error():
     assert {n.split(".")[3] for n, p in other.named_parameters() if p.grad is not None} == {"1"}
 
 
+def test_a_stacked_student_corrects_what_the_layers_below_do():
+    teacher, student, other = small_model(), small_model(), small_model(2)
+    ids, merged = torch.randint(0, 40, (2, 12)), torch.randn(2, 3, SMALL.hidden)
+    labels = ids[:, -5:].clone()
+    same = imitation(student, teacher, merged, ids, labels, 2, 3, own_inputs=True)
+    assert all(same[f"layer{i}"].item() < 1e-9 for i in range(3))
+    joint = teacher.answer_losses(merged, ids, labels, 2, None, 3, 0.3)
+    for name in ("loss", "hit", "aux", "mtp"):
+        assert torch.allclose(same[name], joint[name]), name
+    out = imitation(other, teacher, merged, ids, labels, 2, 0, own_inputs=True)
+    out["layer1"].backward()
+    touched = {n.split(".")[3] for n, p in other.named_parameters() if p.grad is not None}
+    assert {"0", "1"} <= touched and "2" not in touched
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_an_exported_model_is_read_back(tmp_path, name):
     torch.manual_seed(3)

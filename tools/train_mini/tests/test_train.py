@@ -135,11 +135,13 @@ def test_a_frozen_tower_stays_as_it_is(args, frozen):
     assert frozen != any(k.startswith(("model.visual", "ctc_merged")) for k in changed)
 
 
-def test_layers_learn_from_a_teacher(args, tmp_path):
-    own = {"stage": "layers", "teacher": SNAPSHOT, "model": "minillm", "freeze_vision": True}
+@pytest.mark.parametrize("stage", ["layers", "stack"])
+def test_layers_learn_from_a_teacher(args, tmp_path, stage):
+    own = {"stage": stage, "teacher": SNAPSHOT, "model": "minillm", "freeze_vision": True}
     worker = new_worker(argparse.Namespace(**{**vars(args), **own, "out": tmp_path}))
     values = [worker.step(1.0, 1.0) for _ in range(6)]
     assert set(values[0]) == {
         *(f"layer{i}" for i in range(4)), *(f"mtp{i}" for i in (1, 2, 3)), "aux", "norm",
+        *(("loss", "hit") if stage == "stack" else ()),
     }  # fmt: skip
     assert values[-1]["layer3"] < values[0]["layer3"]
