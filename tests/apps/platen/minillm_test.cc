@@ -26,6 +26,9 @@ using Words = std::vector<std::string>;
 const std::string kChat = SourcePath("tests/golden/minillm/mini-chat");
 const std::string kHybrid = SourcePath("tests/golden/minillm/mini-hybrid");
 const std::string kPage = SourcePath("assets/samples/pages/eurotext.tif");
+// The only snapshot of this family that was trained; it reads a few words in one typeface.
+const std::string kReader = SourcePath("tests/data/minillm-tiny/snapshot");
+const std::string kPlainPage = SourcePath("tests/data/minillm-tiny/page.png");
 
 // A copy of a snapshot that may be written to.
 class Copied {
@@ -62,6 +65,25 @@ TEST(MiniLlmProgram, PackedWeightsGiveTheSameText) {
     EXPECT_EQ(from_file.out, plain.out) << snapshot;
     EXPECT_EQ(fs::last_write_time(model.packed()), written) << "was packed once more";
     EXPECT_EQ(RunProgram(Words{"pack", "--verify", model.path()}).exit_code, 0);
+  }
+}
+
+// What is read on the plain page.
+std::string Read(const Words& more) {
+  const TempFolder folder;
+  Words words{"ocr",      kPlainPage, "-o",       folder / "out", "--model", kReader,
+              "--packed", "never",    "--format", "txt",          "-q"};
+  words.insert(words.end(), more.begin(), more.end());
+  const ProgramResult result = RunProgram(words);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  return testing::ReadFile(folder / "out/page.png.txt");
+}
+
+TEST(MiniLlmProgram, ATrainedReaderReadsAPageWithAndWithoutDrafts) {
+  const std::string text = Read({"--draft-length", "0"});
+  EXPECT_EQ(text, testing::ReadFile(SourcePath("tests/data/minillm-tiny/page.txt")));
+  for (const char* drafts : {"1", "2", "3"}) {
+    EXPECT_EQ(Read({"--draft-length", drafts, "--draft-policy", "fixed"}), text) << drafts;
   }
 }
 
