@@ -1,9 +1,9 @@
 """Layers that learn from the layers of another decoder of the same width and depth.
 
-Every layer of the student learns the output of the teacher's layer.  With the teacher's inputs all of
-them learn at once and none waits for those below; with their own inputs they learn to correct the
-errors that add up, and the answer's tokens are learnt too.  Draft heads learn on the last hidden
-states.
+Every layer of the student learns the output of the teacher's layer.  With the teacher's inputs
+all of them learn at once and none waits for those below; with their own inputs they learn to
+correct the errors that add up, and the answer's tokens are learnt too.  Draft heads learn on
+the last hidden states.
 """
 
 from __future__ import annotations
