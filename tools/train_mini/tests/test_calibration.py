@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from calibration import calibration_error, tokens_right
+from evaluate import invented
 
 
 def test_replaced_and_extra_tokens_are_wrong():
@@ -31,3 +32,10 @@ def test_draws_from_the_stated_probabilities_are_calibrated():
     p = rng.uniform(0, 1, 40_000)
     assert calibration_error(p, rng.random(40_000) < p) < 0.01
     assert calibration_error(p, rng.random(40_000) < p**2) > 0.1
+
+
+def test_inventions_count_by_the_mean_confidence_of_their_crop():
+    shares = [[0.5, 0.6], [0.9, 0.95, 0.99], [0.7], []]
+    got = invented(["ab", "cde", " f", ""], shares)
+    assert (got["with text"], got["characters"]) == (3, 6)
+    assert (got["at 0.60 or above"], got["at 0.90 or above"]) == (4, 3)
