@@ -6,7 +6,7 @@
 
 namespace platen {
 
-// x = exp(x - shift), for x <= shift; returns their sum. In float exact to a few units in the last
+// x = exp(x - shift), for x <= shift; returns their sum. In float exact to a unit in the last
 // place; what is below the smallest normal number becomes about as small.
 template <class T>
 double ExponentialsAndSum(T shift, int64_t n, T* x);

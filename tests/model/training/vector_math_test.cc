@@ -4,9 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <random>
+#include <string_view>
 #include <vector>
+
+#include "model/support/hash.h"
 
 namespace platen::testing {
 namespace {
@@ -43,6 +47,55 @@ void ExpectExponentials(double tolerance) {
 TEST(VectorMathTest, ExponentialsAndTheirSum) {
   ExpectExponentials<float>(2e-7);
   ExpectExponentials<double>(1e-14);
+}
+
+// exp of -87 .. 0 in steps of the same size.
+constexpr int kSweep = 1 << 20;
+float Swept(int i) { return -87.0F * static_cast<float>(i) / kSweep; }
+std::vector<float> SweptExponentials() {
+  std::vector<float> x(kSweep);
+  for (int i = 0; i < kSweep; ++i) x[static_cast<size_t>(i)] = Swept(i);
+  ExponentialsAndSum<float>(0, kSweep, x.data());
+  return x;
+}
+
+// Rounding errors are as often up as down; a wrong coefficient moves all results of a remainder the
+// same way. So the mean of each of 32 intervals of it says more than the largest error.
+TEST(VectorMathTest, ExponentialsAreExactToAUnitInTheLastPlace) {
+  const std::vector<float> results = SweptExponentials();
+  constexpr int kIntervals = 32;
+  std::array<long double, kIntervals> sums = {};
+  std::array<int, kIntervals> counts = {};
+  long double largest = 0;
+  for (int i = 0; i < kSweep; ++i) {
+    const auto x = static_cast<long double>(Swept(i));
+    const long double expected = std::exp(x);
+    int exponent = 0;
+    std::frexp(expected, &exponent);
+    const long double unit = std::ldexp(1.0L, exponent - 24);
+    const long double error =
+        (static_cast<long double>(results[static_cast<size_t>(i)]) - expected) / unit;
+    largest = std::max(largest, std::fabs(error));
+    const long double power = x / std::log(2.0L);
+    const long double rest = power - std::round(power) + 0.5L;  // 0 .. 1
+    const auto at = std::min<size_t>(kIntervals - 1, static_cast<size_t>(rest * kIntervals));
+    sums[at] += error;
+    ++counts[at];
+  }
+  EXPECT_LT(largest, 1.0L);
+  for (size_t i = 0; i < kIntervals; ++i) {
+    ASSERT_GT(counts[i], kSweep / kIntervals / 2);
+    EXPECT_LT(std::fabs(sums[i] / counts[i]), 0.04L) << "interval " << i;
+  }
+}
+
+// Losses and gradients are the same bits on every CPU only if these are. Of the coefficients, it
+// notices each change that changes one of a million results.
+TEST(VectorMathTest, ExponentialsAreTheSameBitsOnEveryCpu) {
+  const std::vector<float> results = SweptExponentials();
+  const std::string_view bytes(reinterpret_cast<const char*>(results.data()),
+                               results.size() * sizeof(float));
+  EXPECT_EQ(Hash64(bytes, 0), 0x3331a2dd88e1d86cULL);
 }
 
 TEST(VectorMathTest, ExponentialsOfEverythingThatALogitCanBe) {
