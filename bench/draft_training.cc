@@ -22,6 +22,7 @@
 #include "model/support/error.h"
 #include "model/training/adamw.h"
 #include "model/training/engine_draft.h"
+#include "model/training/products.h"
 #include "model/training/random_start.h"
 #include "model/training/tuner.h"
 #include "pipeline/hardware.h"
@@ -82,8 +83,8 @@ double OperationsOf(const DraftShape& shape, const Options& o, int64_t vocab_siz
   return all + static_cast<double>(o.prompt) * 6 * keys;
 }
 
-// The engine's own forward of the layer, which gives the vectors that are trained, bit for bit those
-// of decoding: all rows of the prompt, and of every step.
+// The engine's own forward of the layer, which gives the vectors that are trained, bit for bit
+// those of decoding: all rows of the prompt, and of every step.
 double ExactForwardOf(const DraftShape& shape, const Options& o) {
   double layer = 0, rows = static_cast<double>(o.prompt);
   for (const DraftTensor& tensor : shape.tensors) {
@@ -159,6 +160,7 @@ nlohmann::ordered_json Measure(const Options& o) {
           {"drafts", o.drafts},
           {"threads", threads},
           {"kernels", kernels.name},
+          {"blas_core", BlasCore()},
           {"gradient_s", times.gradient},
           {"optimiser_s", times.optimiser},
           {"repack_s", times.repack},

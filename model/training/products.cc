@@ -11,7 +11,7 @@ namespace platen {
 namespace {
 
 constexpr int64_t kTileRows = 256;
-constexpr int64_t kTileColumns = 1024;
+constexpr int64_t kTileColumns = 768;  // divides the widths of GLM-OCR: all tiles are as wide
 
 void OneThread() {
   static const bool once = [] {
