@@ -1,5 +1,7 @@
 // platen tune-mtp from pages to a file that platen ocr drafts with.
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -403,6 +405,20 @@ TEST_F(TuneTest, SaysWhatIsWrong) {
       Ocr({"in", "-o", "out", "--record-drafts", "r", "--temperature", "1"});
   EXPECT_EQ(sampled.exit_code, 2);
   EXPECT_TRUE(Contains(sampled.err, "needs --temperature 0"));
+}
+
+// Each would write the other's weights over.
+TEST_F(TuneTest, TwoTrainingsDoNotShareAFolder) {
+  Record();
+  fs::create_directories(folder_ / "work/train");
+  const int lock = ::open((folder_ / "work/train/lock").c_str(), O_RDWR | O_CREAT, 0600);
+  ASSERT_EQ(::flock(lock, LOCK_EX), 0);  // as a training that runs
+  const ProgramResult result = Train({"--steps", "1"});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_TRUE(Contains(result.err, "another platen run is writing to this folder")) << result.err;
+  EXPECT_FALSE(Exists("work/train/checkpoint.safetensors"));
+  ::close(lock);
+  EXPECT_EQ(Train({"--steps", "1"}).exit_code, 0);
 }
 
 // Weights for another model are not used; the run says so and goes on.

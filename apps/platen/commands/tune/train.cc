@@ -20,6 +20,7 @@
 #include "model/training/products.h"
 #include "model/training/random_start.h"
 #include "model/training/tuner.h"
+#include "pipeline/run_lock.h"
 
 namespace platen {
 namespace {
@@ -182,6 +183,8 @@ int RunTrain(const Settings& settings) {
   EngineDraft deployed(session.snapshot, shape, session.kernels, session.precision());
   CatchInterrupts();
   const Folder folder = session.work.Train(Folder::Missing::kCreate);
+  // Two trainings would write each other's weights over.
+  const RunLock alone(folder, folder, {});
   Tuner tuner(parameters, exact, deployed, session.recorded.pages, options, folder,
               FactsOfFile(session, shape));
   session.KeepSeen(options.seed);
