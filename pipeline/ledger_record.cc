@@ -14,6 +14,7 @@
 #include "model/support/display_text.h"
 #include "model/support/error.h"
 #include "model/support/hash.h"
+#include "model/support/json_fields.h"
 #include "pipeline/record_lines.h"
 
 namespace platen {
@@ -148,7 +149,7 @@ std::string Absolute(const std::string& path) {
 }
 
 void VisitLine(const std::string& line, const LedgerVisitor& visitor) {
-  const Json json = Json::parse(line);
+  const auto json = ParseShallow<Json>(line);
   const auto kind = json.at("record").get<std::string>();
   if (kind == "document" && visitor.document) {
     if (json.contains("output")) visitor.document(RecordFrom(json));  // without: of version 0.1

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/support/error.h"
+#include "model/support/json_fields.h"
 #include "pipeline/failure_log.h"
 #include "pipeline/record_lines.h"
 #include "pipeline/run_lock.h"
@@ -114,7 +115,7 @@ class Reasons {
 // Lines that are no failures say nothing.
 void AddFailures(const Folder& folder, FolderStatus& status, Reasons& reasons) {
   ForEachLineOf(folder, FailureLog::kFileName, [&](const std::string& line) {
-    const auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+    const auto json = ParseShallow<nlohmann::json>(line);
     if (!json.is_object() || !json.contains("error") || !json["error"].is_string()) return;
     ++status.failures;
     const auto code = json.find("code");

@@ -107,6 +107,25 @@ json ParseJson(std::string_view text, const std::string& file, uint64_t base_off
   return builder.Take();
 }
 
+bool NestsWithin(std::string_view json, int levels) {
+  int open = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      in_string = c != '"';
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '[' || c == '{') {
+      if (++open > levels) return false;
+    } else if (c == ']' || c == '}') {
+      --open;
+    }
+  }
+  return true;
+}
+
 std::string SnapshotFile(const std::string& snapshot_dir, const char* name) {
   return (std::filesystem::path(snapshot_dir) / name).string();
 }

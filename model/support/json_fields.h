@@ -23,6 +23,18 @@ inline constexpr int kMaxJsonDepth = 64;
 // duplicate keys and deep nesting are refused.
 nlohmann::json ParseJson(std::string_view text, const std::string& file, uint64_t base_offset = 0);
 
+// Whether no value of it has more than `levels` containers around it. Of text that is no JSON
+// anything may be said.
+bool NestsWithin(std::string_view json, int levels);
+
+// JSON where platen keeps its own and anybody may have put something else: a discarded value if it
+// is none or nests too deep. (Each level takes forty times the memory of its bracket.)
+template <typename Json>
+Json ParseShallow(std::string_view text) {
+  if (!NestsWithin(text, kMaxJsonDepth)) return Json(Json::value_t::discarded);
+  return Json::parse(text, nullptr, /*allow_exceptions=*/false);
+}
+
 // The path of a file of a snapshot folder, of a file beside another, and whether there is one (what
 // cannot be looked at counts as absent).
 std::string SnapshotFile(const std::string& snapshot_dir, const char* name);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "model/support/error.h"
+#include "model/support/json_fields.h"
 #include "stages/formats/page_json.h"
 
 namespace platen {
@@ -181,7 +182,7 @@ PageResult PageFrom(const Json& json) {
                     file.at(2).get<double>(), file.at(3).get<double>()};
   }
   page.warnings = json.value("warnings", std::vector<std::string>{});
-  if (json.contains("doubts")) {  // not by value(): copies of deep nesting exhaust the stack
+  if (json.contains("doubts")) {
     for (const Json& doubt : json["doubts"]) page.doubts.push_back(DoubtFrom(doubt));
   }
   for (const Json& region : json.at("regions")) page.regions.push_back(RegionFrom(region));
@@ -192,7 +193,7 @@ PageResult PageFrom(const Json& json) {
 
 PageResult PageFromJson(std::string_view json) {
   try {
-    return PageFrom(Json::parse(json));
+    return PageFrom(ParseShallow<Json>(json));
   } catch (const nlohmann::json::exception& e) {
     throw Error(ErrorKind::kEnvironment, {"", "page result"},
                 std::string("not a stored page result: ") + e.what());

@@ -4,6 +4,7 @@
 #include <set>
 #include <string_view>
 
+#include "model/support/json_fields.h"
 #include "stages/inputs/discover.h"
 #include "stages/inputs/name_bytes.h"
 
@@ -24,7 +25,7 @@ std::string_view DigitRun(const std::string& s, size_t at, size_t& end) {
 std::optional<ListedInput> RecordIn(const std::string& line) {
   constexpr size_t kMostBytes = 64 << 10;
   if (!line.starts_with('{') || line.size() > kMostBytes) return std::nullopt;
-  const auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+  const auto json = ParseShallow<nlohmann::json>(line);
   if (!json.is_object()) return std::nullopt;
   const auto path = NameIn(json, "path");
   if (!path) return std::nullopt;

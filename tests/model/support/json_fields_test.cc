@@ -59,5 +59,18 @@ TEST(RefuseUnknownKeys, SuggestsWhatIsNearAndListsTheKeysElse) {
   EXPECT_EQ(RefusalOf("colour"), "unknown key; known: granularity, line_height, prompts");
 }
 
+TEST(ParseShallow, DeepNestingIsDiscardedAndBracketsInTextAreNone) {
+  const std::string deep(kMaxJsonDepth + 1, '['), shallow(kMaxJsonDepth, '[');
+  EXPECT_FALSE(NestsWithin(deep, kMaxJsonDepth));
+  EXPECT_TRUE(ParseShallow<nlohmann::json>(deep + std::string(deep.size(), ']')).is_discarded());
+  EXPECT_TRUE(ParseShallow<nlohmann::json>(shallow + std::string(shallow.size(), ']')).is_array());
+  const std::string text = R"(["\"\\)" + deep + R"(","{{\\"])";
+  EXPECT_EQ(ParseShallow<nlohmann::json>(text).size(), 2U);
+  std::string many = "[";
+  for (int i = 0; i < 200; ++i) many += "{\"a\":[]},";
+  EXPECT_EQ(ParseShallow<nlohmann::json>(many + "1]").size(), 201U);
+  EXPECT_TRUE(ParseShallow<nlohmann::json>("[").is_discarded());
+}
+
 }  // namespace
 }  // namespace platen

@@ -19,6 +19,7 @@
 #include "model/support/display_text.h"
 #include "model/support/error.h"
 #include "model/support/grouped.h"
+#include "model/support/json_fields.h"
 #include "pipeline/failure_log.h"
 #include "pipeline/record_lines.h"
 #include "stages/inputs/input_names.h"
@@ -97,7 +98,7 @@ void ReadFailures(const Folder& root, const Folder& common, ReportFacts& facts) 
         runs.shard.is_all() ? root.Below("", Folder::Missing::kFail) : StateOf(common, runs.shard);
     ForEachLineOf(reports, FailureLog::kFileName, [&](const std::string& line) {
       if (facts.failures.size() == kFailuresShown) return;
-      const auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+      const auto json = ParseShallow<nlohmann::json>(line);
       if (!json.is_object()) return;
       const auto text = [&](const char* key) {
         return json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : "";

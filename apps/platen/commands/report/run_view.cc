@@ -6,6 +6,8 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "model/support/json_fields.h"
+
 namespace platen {
 namespace {
 
@@ -99,7 +101,7 @@ void ReadDecoding(const Reader& json, RunView& run) {
 }  // namespace
 
 std::optional<RunView> ViewOf(const PastRun& past, const Shard& shard) {
-  const Json parsed = Json::parse(past.json, nullptr, /*allow_exceptions=*/false);
+  const auto parsed = ParseShallow<Json>(past.json);
   if (!parsed.is_object()) return std::nullopt;
   const Reader json(parsed);
   RunView run;
