@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "model/support/atomic_file.h"
 #include "model/support/display_text.h"
 #include "model/support/error.h"
 #include "model/support/utf8.h"
@@ -76,7 +77,7 @@ void Ledger::TakeLeftovers(const Folder& shard) const {
 }
 
 void Ledger::OpenForAppending() {
-  ledger_ = state_.OpenFile(kLedgerName, O_RDWR | O_CREAT | O_APPEND);
+  ledger_ = OpenOwn(state_, kLedgerName, O_RDWR | O_CREAT | O_APPEND);
   char last = '\n';
   const off_t size = ::lseek(ledger_.get(), 0, SEEK_END);
   if (size > 0 && ::pread(ledger_.get(), &last, 1, size - 1) < 0) {

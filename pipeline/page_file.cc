@@ -11,6 +11,7 @@
 #include "model/support/compress.h"
 #include "model/support/error.h"
 #include "model/support/hash.h"
+#include "model/support/json_fields.h"
 #include "model/support/utf8.h"
 #include "stages/formats/page_json.h"
 
@@ -89,7 +90,7 @@ std::string HeadToJson(const PageFileHead& head) {
 
 std::optional<PageFileHead> StoredHead(const std::string& text) {
   try {
-    const Json json = Json::parse(text);
+    const Json json = ParseShallow<Json>(text);
     PageFileHead head;
     if (!json.at("of_pages").is_number_integer()) return std::nullopt;
     const auto of_pages = json.at("of_pages").get<int64_t>();
@@ -206,11 +207,12 @@ void PageFile::Append(const PageFileHead& head, const PageResult& page) {
 
 void PageFile::OpenForAppending() {
   if (!parts_) {
-    if (!fd_) fd_ = folder_.OpenFile(name_, O_RDWR | O_CREAT);
+    if (!is_own_) fd_ = OpenOwn(folder_, name_, O_RDWR | O_CREAT, end_);
+    is_own_ = true;
     return;
   }
   if (is_part_) return;
-  UniqueFd part = parts_->OpenFile(name_, O_RDWR | O_CREAT | O_TRUNC);
+  UniqueFd part = OpenAnew(*parts_, name_, O_RDWR);
   for (uint64_t done = 0; done < end_;) {
     const std::string bytes =
         ReadAt(fd_.get(), done, std::min<uint64_t>(kCopyBytes, end_ - done), folder_.PathOf(name_));

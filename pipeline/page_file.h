@@ -52,7 +52,7 @@ class PageFile {
   bool Has(int page) const { return entries_.contains(page); }
   std::vector<int> CompletePages() const;  // ascending
 
-  // `head` is written if the file is empty.
+  // `head` is written if the file is empty. Other names of the file (hard links) keep what it had.
   void Append(const PageFileHead& head, const PageResult& page);
   PageResult Read(int page) const;  // Has(page)
 
@@ -80,6 +80,7 @@ class PageFile {
   std::string name_;
   std::shared_ptr<const Folder> parts_;
   bool is_part_ = false;  // `fd_` is that of the copy in `parts_`
+  bool is_own_ = false;   // `fd_` has no other name
   UniqueFd fd_;
   uint64_t end_ = 0;  // of the valid records
   std::optional<PageFileHead> head_;

@@ -72,9 +72,8 @@ RunHistory::RunHistory(const Folder& state, const Folder& temporary, const std::
     : folder_(OnOwnFolder([&] { return state.Below(kRunsName, Folder::Missing::kCreate); })),
       temporary_(temporary),
       name_(WithoutColons(started) + "-" + std::to_string(run)) {
-  documents_ = OnOwnFolder([&] {
-    return folder_.OpenFile(name_ + std::string(kDocumentsEnding), O_WRONLY | O_CREAT | O_TRUNC);
-  });
+  documents_ = OnOwnFolder(
+      [&] { return OpenAnew(folder_, name_ + std::string(kDocumentsEnding), O_WRONLY); });
 }
 
 void RunHistory::AddDocument(const FinishedDocument& document, double at_s) {

@@ -1,27 +1,19 @@
 #include "model/support/atomic_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
 #include "model/support/error.h"
 
 namespace platen {
-namespace {
-
-// A new file, never one that another name leads to as well.
-UniqueFd OpenAnew(const Folder& folder, const std::string& name) {
-  folder.Remove(name);
-  return folder.OpenFile(name, O_WRONLY | O_CREAT | O_EXCL);
-}
-
-}  // namespace
-
 AtomicFile::AtomicFile(const Folder& temporary, std::string temporary_name, const Folder& folder,
                        std::string name)
-    : AtomicFile(OpenAnew(temporary, temporary_name), temporary, temporary_name, folder,
+    : AtomicFile(OpenAnew(temporary, temporary_name, O_WRONLY), temporary, temporary_name, folder,
                  std::move(name)) {}
 
 AtomicFile::AtomicFile(UniqueFd fd, const Folder& temporary, std::string temporary_name,
@@ -62,6 +54,25 @@ void AtomicFile::Sync() const {
 void AtomicFile::TakeName() {
   temporary_.Rename(temporary_name_, folder_, name_);
   fd_ = UniqueFd();
+}
+
+UniqueFd OpenAnew(const Folder& folder, const std::string& name, int flags) {
+  folder.Remove(name);
+  return folder.OpenFile(name, flags | O_CREAT | O_EXCL);
+}
+
+UniqueFd OpenOwn(const Folder& folder, const std::string& name, int flags, uint64_t bytes) {
+  UniqueFd file = folder.OpenFile(name, flags);
+  struct stat info = {};
+  if (!file || ::fstat(file.get(), &info) != 0 || info.st_nlink <= 1) return file;
+  constexpr uint64_t kChunk = 1 << 20;
+  bytes = std::min(bytes, static_cast<uint64_t>(info.st_size));
+  AtomicFile copy(folder, ".own-" + name, folder, name);
+  for (uint64_t done = 0; done < bytes; done += kChunk) {
+    copy.Append(ReadAll(file.get(), done, std::min(kChunk, bytes - done), folder.PathOf(name)));
+  }
+  copy.Commit();
+  return folder.OpenFile(name, flags);
 }
 
 void ReplaceFile(const std::string& path, std::string_view bytes, Folder::Missing folder) {

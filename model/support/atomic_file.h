@@ -48,6 +48,16 @@ class AtomicFile {
   int64_t bytes_appended_ = 0;
 };
 
+// A new file for open(2)'s flags in the place of what has the name, which is removed: it may be a
+// link, or a file that has other names too. Throws as Folder does.
+UniqueFd OpenAnew(const Folder& folder, const std::string& name, int flags);
+
+// Folder::OpenFile for a file that is added to. Of one that has other names too (hard links), the
+// first `bytes` are copied before: what they name stays as it is. A hidden file beside it is used
+// for that. Throws as AtomicFile does.
+UniqueFd OpenOwn(const Folder& folder, const std::string& name, int flags,
+                 uint64_t bytes = UINT64_MAX);
+
 // Puts a whole file in the place of what has the name; `path` is as the user named it. The
 // temporary file stands beside it under a hidden name. Throws as AtomicFile and Folder::Open do.
 void ReplaceFile(const std::string& path, std::string_view bytes, Folder::Missing folder);

@@ -269,6 +269,17 @@ TEST_F(RecordTest, NothingIsOpenedOrRemovedThroughALink) {
   expect_refused(".platen");
 }
 
+TEST_F(RecordTest, WhatHasAnotherNameTooIsNotAddedTo) {
+  std::filesystem::create_hard_link(folder_ / "out/.platen/ledger.jsonl", folder_ / "copy");
+  {
+    Ledger ledger = Make();
+    Record(ledger);
+  }
+  EXPECT_EQ(ReadFile(folder_ / "copy"), whole_);
+  EXPECT_EQ(ReadFile(folder_ / "out/.platen/ledger.jsonl").size(), 2 * whole_.size());
+  EXPECT_TRUE(IsFinished());
+}
+
 TEST_F(RecordTest, LinksInTheTemporaryFolderAreRemovedNotFollowed) {
   namespace fs = std::filesystem;
   const TempFolder victim;

@@ -299,5 +299,18 @@ TEST_F(PartsTest, WhatIsLongerStays) {
   EXPECT_EQ(OpenPages(folder_).CompletePages(), (std::vector<int>{1, 2}));
 }
 
+// A copy of the folder by hard links (cp -al) is a copy.
+TEST(PageFileTest, WhatHasAnotherNameToo) {
+  const TempFolder folder;
+  OpenPages(folder).Append(kHead, MakePage(1, "text"));
+  const std::string before = ReadFile(folder / "pages");
+  std::filesystem::create_hard_link(folder / "pages", folder / "copy");
+  PageFile file = OpenPages(folder);
+  file.Append(kHead, MakePage(2, "next"));
+  EXPECT_EQ(ReadFile(folder / "copy"), before);
+  EXPECT_EQ(file.Read(1).regions.at(0).text, "text");
+  EXPECT_EQ(OpenPages(folder).CompletePages(), (std::vector<int>{1, 2}));
+}
+
 }  // namespace
 }  // namespace platen
