@@ -87,7 +87,8 @@ int RunCleanCommand(const Words& words) {
   const std::string dir = ResultsFolder(*settings, "clean");
   const bool dry_run = settings->Flag("dry-run");
   ResultsToClean choice;
-  choice.before = std::chrono::system_clock::now() - age + std::chrono::seconds(1);
+  // Without an age all go, also those of a time to come: the clock may have been set back.
+  if (age.count() > 0) choice.before = std::chrono::system_clock::now() - age;
   if (!settings->Text("at-most").empty()) {
     choice.at_most = ByteCount(settings->Text("at-most"), 0, "--at-most");
   }

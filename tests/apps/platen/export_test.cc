@@ -157,6 +157,16 @@ TEST_F(ExportTest, CleanRemovesResultsAndNothingElse) {
   EXPECT_EQ(Report()["totals"]["pages_read"], 2);
 }
 
+TEST_F(ExportTest, CleanRemovesResultsOfATimeToCome) {
+  Ocr({"in", "-o", "out", "--format", "txt"});
+  for (const auto& entry : fs::recursive_directory_iterator(folder_ / "out/.platen/results")) {
+    fs::last_write_time(entry.path(), fs::file_time_type::clock::now() + std::chrono::hours(9999));
+  }
+  EXPECT_TRUE(
+      Contains(Platen({"clean", "out", "--older-than", "1h"}).out, "0 stored results removed"));
+  EXPECT_TRUE(Contains(Platen({"clean", "out"}).out, "2 stored results removed"));
+}
+
 TEST_F(ExportTest, CleanKnowsWhatIsSuperseded) {
   fs::remove(folder_ / "in/broken.png");
   Ocr({"in", "-o", "out", "--format", "txt", "--max-pages", "1"});
