@@ -9,9 +9,8 @@ with Python alone. Beyond that, as far as it is installed, and said otherwise:
     ALTO   xmllint (Debian package libxml2-utils) and tests/data/schemas
     PAGE   xmllint and the schema of the PyPI package ocrd, or the file that PLATEN_PAGE_XSD names
     hOCR   hocr-spec (PyPI)
-    PDF    qpdf --check; the PDF/A-2b check of pikepdf[pdfa] (PyPI); and Preflight of Apache PDFBox (Debian packages
-           libpdfbox2-java, libactivation-java, libjaxb-api-java and a Java runtime; PLATEN_JARS names another folder
-           than /usr/share/java). Preflight knows PDF/A-1b, which allows less: what only PDF/A-2 allows is no complaint.
+    PDF    qpdf --check; for PDF/A-2b pikepdf[pdfa] (PyPI), veraPDF, and Preflight of Apache PDFBox, which knows PDF/A-1b:
+           what only PDF/A-2 allows is no complaint. pdfa_validators.py says what the last two need
 
 Files that are given as they came in are not ours to judge: of a PDF's .pdf only what qpdf says counts.
 
@@ -26,6 +25,8 @@ import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+
+import pdfa_validators
 
 SCHEMAS = Path(__file__).resolve().parents[2] / "tests" / "data" / "schemas"
 TSV_HEADER = "level page_num block_num par_num line_num word_num left top width height conf text".split()
@@ -129,37 +130,14 @@ def run(command):
     return [] if result.returncode == 0 else [line[:300] for line in text.splitlines()[:5]] or [f"{command[0]} failed"]
 
 
-# Complaints of Preflight that are none in PDF/A-2: profiles of version 4 (ISO 19005-2, 6.2.4.2), and that it is part 2.
-OF_PART_ONE = re.compile(r"Invalid version of the ICCProfile|Error on MetaData, part must be 1")
-
-
-def preflight():
-    """A function from a file to complaints; None: it is not installed."""
-    jars = Path(os.environ.get("PLATEN_JARS", "/usr/share/java"))
-    needed = [jars / f"{name}.jar" for name in ("preflight", "pdfbox2", "xmpbox", "fontbox2", "commons-logging",
-                                                "javax.activation", "jaxb-api")]
-    if not shutil.which("java") or not all(jar.exists() for jar in needed):
-        return None
-    command = ["java", "-cp", os.pathsep.join(map(str, needed)), "org.apache.pdfbox.preflight.Validator_A1b"]
-
-    def check(path):
-        result = subprocess.run([*command, str(path)], capture_output=True, text=True)
-        lines = (result.stdout + result.stderr).strip().splitlines()
-        if not lines or "valid PDF/A-1b file" not in lines[0]:
-            return [f"preflight: {line[:300]}" for line in lines[:3]] or ["preflight said nothing"]
-        return [f"preflight: {line}" for line in lines[1:] if line.strip() and not OF_PART_ONE.search(line)]
-
-    return check
-
-
 def pdf_validator():
     qpdf = shutil.which("qpdf")
     has_pikepdf = importlib.util.find_spec("pikepdf") and importlib.util.find_spec("fontTools")
-    pdfbox = preflight()
+    others = {"veraPDF": pdfa_validators.verapdf(), "Preflight": pdfa_validators.preflight()}
     if not has_pikepdf:
         print("pdf: not checked as PDF/A by pikepdf: pikepdf[pdfa] (PyPI) is not installed")
-    if not pdfbox:
-        print("pdf: not checked by Preflight: libpdfbox2-java and what it needs is not installed")
+    for name in (name for name, validator in others.items() if not validator):
+        print(f"pdf: not checked as PDF/A by {name}: what it needs (pdfa_validators.py) is not installed")
     if not qpdf and not has_pikepdf:
         return "neither qpdf nor pikepdf is installed"
 
@@ -172,7 +150,7 @@ def pdf_validator():
             from pikepdf import pdfa
             with pikepdf.open(path) as document:
                 found += [str(finding) for finding in pdfa.check(document, "2b").findings]
-        return found + (pdfbox(path) if pdfbox else [])
+        return found + [complaint for validator in others.values() if validator for complaint in validator(path)]
 
     return check
 
