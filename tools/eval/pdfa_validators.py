@@ -26,14 +26,28 @@ def class_path(names, *more):
     return os.pathsep.join(map(str, jars)) if shutil.which("java") and all(jar.exists() for jar in jars) else None
 
 
+class Link:
+    """Gives files a name that programs can say again: names are bytes, and may have line breaks."""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.link = Path(self.folder.name) / "checked.pdf"
+
+    def to(self, path):
+        self.link.unlink(missing_ok=True)
+        self.link.symlink_to(os.path.abspath(path))
+        return str(self.link)
+
+
 def preflight():
     jars = class_path(["preflight", "pdfbox2", "xmpbox", "fontbox2", "commons-logging", "javax.activation", "jaxb-api"])
     if not jars:
         return None
     command = ["java", "-cp", jars, "org.apache.pdfbox.preflight.Validator_A1b"]
+    link = Link()
 
     def check(path):
-        result = subprocess.run([*command, str(path)], capture_output=True, text=True)
+        result = subprocess.run([*command, link.to(path)], capture_output=True, text=True)
         lines = (result.stdout.strip() or result.stderr.strip()).splitlines()
         if not lines or "valid PDF/A-1b file" not in lines[0]:
             return [f"preflight: {line[:300]}" for line in lines[:3]] or ["preflight said nothing"]
@@ -51,18 +65,14 @@ def verapdf():
         return None
     program = subprocess.Popen(["java", "-cp", jars, str(Path(__file__).with_name("VeraPdf.java"))],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
-    folder = tempfile.TemporaryDirectory()  # of links: names of files are bytes, and may have line breaks
-    link = Path(folder.name) / "checked.pdf"
+    link = Link()
 
     def check(path):
-        link.unlink(missing_ok=True)
-        link.symlink_to(os.path.abspath(path))
-        program.stdin.write(f"{link}\n")
+        program.stdin.write(f"{link.to(path)}\n")
         program.stdin.flush()
         found = []
         while (line := program.stdout.readline()) not in ("", "\n"):
             found.append(f"veraPDF: {line.strip()[:300]}")
         return found + ([] if line else ["veraPDF ended"])
 
-    check.folder = folder  # is removed with the function
     return check

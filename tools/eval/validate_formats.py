@@ -125,7 +125,7 @@ def page_schema():
 
 
 def run(command):
-    result = subprocess.run(command, capture_output=True, text=True)
+    result = subprocess.run(command, capture_output=True, text=True, errors="backslashreplace")
     text = (result.stdout + result.stderr).strip()
     return [] if result.returncode == 0 else [line[:300] for line in text.splitlines()[:5]] or [f"{command[0]} failed"]
 
@@ -206,7 +206,7 @@ def main():
                 found += validators[kind](path)
             bad += len(found)
             for complaint in found:
-                print(f"{path}: {complaint}")
+                print(f"{os.fsencode(path).decode(errors='backslashreplace')}: {complaint}")
         for kind, validator in validators.items():
             if not callable(validator):
                 print(f"{kind}: not given to a validator of its own: {validator}")

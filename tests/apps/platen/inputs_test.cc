@@ -206,6 +206,56 @@ TEST_F(InputsTest, InputsThatCollideAreRefusedWithTheRootThatKeepsThemApart) {
   EXPECT_TRUE(Exists("out/x/a.tif.txt") && Exists("out/y/a.tif.txt"));
 }
 
+TEST_F(InputsTest, ARunDoesNotReplaceWhatAnEarlierOneReadElsewhere) {
+  CopySample("pages/phototest.tif", "x/a.tif");
+  CopySample("pages/eurotext.tif", "y/a.tif");
+  CopySample("pages/phototest.tif", "z/a.tif");
+  ASSERT_EQ(Ocr({"x/a.tif", "-o", "out"}).exit_code, 0);
+  const auto before = Outputs(folder_ / "out");
+  const ProgramResult result = Ocr({"y/a.tif", "-o", "out"});
+  EXPECT_EQ(result.exit_code, 2);
+  for (const std::string& part : {"y/a.tif: would replace the outputs of " + folder_ / "x/a.tif",
+                                  "--input-root " + folder_.path()}) {
+    EXPECT_TRUE(Contains(result.err, part)) << part << " in " << result.err;
+  }
+  EXPECT_EQ(Outputs(folder_ / "out"), before);
+  EXPECT_EQ(Ocr({"z/a.tif", "-o", "out"}).exit_code, 0);  // a copy
+
+  std::filesystem::remove(folder_ / "x/a.tif");
+  std::filesystem::remove(folder_ / "z/a.tif");
+  EXPECT_EQ(Ocr({"y/a.tif", "-o", "out"}).exit_code, 0);  // moved, and scanned anew
+  EXPECT_NE(Outputs(folder_ / "out"), before);
+}
+
+TEST_F(InputsTest, FilesOfPagesOfAnEarlierRunAreNotReplaced) {
+  CopySample("pages/phototest.tif", "a.tif.p0001");
+  std::filesystem::copy_file(SourcePath("tests/data/images/two_pages.pdf"), folder_ / "a.tif");
+  const std::vector<std::string> names = {"a.tif.p0001", "a.tif"};
+  for (const size_t first : {0U, 1U}) {
+    const std::string out = "out" + std::to_string(first);
+    ASSERT_EQ(Ocr({names[first], "-o", out, "--format", "alto", "--text-layer", "use"}).exit_code,
+              0);
+    const auto before = Outputs(folder_ / out);
+    const ProgramResult result = Ocr({names[1 - first], "-o", out, "--format", "alto"});
+    EXPECT_EQ(result.exit_code, 2) << first;
+    EXPECT_TRUE(Contains(result.err, "may both write the same file")) << result.err;
+    EXPECT_EQ(Outputs(folder_ / out), before);
+    EXPECT_EQ(Ocr({names[1 - first], "-o", out, "--format", "txt"}).exit_code, 0);
+  }
+}
+
+TEST_F(InputsTest, PicturesDoNotReplaceInputs) {
+  CopySample("pages/phototest.tif", "images/a.tif/p1-1.png");
+  CopySample("pages/phototest.tif", "a.tif");
+  const ProgramResult now =
+      Ocr({"a.tif", "images/a.tif/p1-1.png", "-o", ".", "--images", "images"});
+  EXPECT_EQ(now.exit_code, 2);
+  EXPECT_TRUE(Contains(now.err, "lies in")) << now.err;
+  ASSERT_EQ(Ocr({"images/a.tif/p1-1.png", "-o", "."}).exit_code, 0);
+  EXPECT_EQ(Ocr({"a.tif", "-o", ".", "--images", "images"}).exit_code, 2);
+  EXPECT_EQ(Ocr({"a.tif", "-o", ".", "--images", "pictures"}).exit_code, 0);
+}
+
 TEST_F(InputsTest, TheOutputOfASingleDocumentIsNamed) {
   CopySample("pages/phototest.tif", "deep/er/a.tif");
   for (const std::string& typed : {std::string("deep/er/a.tif"), folder_ / "deep/er/a.tif"}) {

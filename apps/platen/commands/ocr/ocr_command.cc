@@ -37,6 +37,7 @@
 #include "model/support/display_text.h"
 #include "model/support/grouped.h"
 #include "model/support/utf8.h"
+#include "pipeline/earlier_clashes.h"
 #include "pipeline/run.h"
 #include "pipeline/run_history.h"
 
@@ -194,6 +195,7 @@ int ReadDocuments(const Settings& settings, const Words& words, Job& job) {
   StopRequest stop(DeadlineFrom(settings));
   Ledger ledger(job.target.dir(), IdentityOf(settings, job, reader), job.shard);
   WarnOfDamage(ledger);
+  RefuseEarlierClashes(ledger, job.discovery.documents, settings.Text("images"));
   RunHistory history(ledger.state(), ledger.temporary(),
                      UtcTime(std::chrono::system_clock::to_time_t(started)), ledger.next_run());
   const ReadLimits limits = TimedReadLimits(settings);
