@@ -12,7 +12,6 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 
 # Complaints of Preflight that are none in PDF/A-2: profiles of version 4 (ISO 19005-2, 6.2.4.2), and that it is part 2.
@@ -26,28 +25,14 @@ def class_path(names, *more):
     return os.pathsep.join(map(str, jars)) if shutil.which("java") and all(jar.exists() for jar in jars) else None
 
 
-class Link:
-    """Gives files a name that programs can say again: names are bytes, and may have line breaks."""
-
-    def __init__(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.link = Path(self.folder.name) / "checked.pdf"
-
-    def to(self, path):
-        self.link.unlink(missing_ok=True)
-        self.link.symlink_to(os.path.abspath(path))
-        return str(self.link)
-
-
 def preflight():
     jars = class_path(["preflight", "pdfbox2", "xmpbox", "fontbox2", "commons-logging", "javax.activation", "jaxb-api"])
     if not jars:
         return None
     command = ["java", "-cp", jars, "org.apache.pdfbox.preflight.Validator_A1b"]
-    link = Link()
 
     def check(path):
-        result = subprocess.run([*command, link.to(path)], capture_output=True, text=True)
+        result = subprocess.run([*command, str(path)], capture_output=True, text=True)
         lines = (result.stdout.strip() or result.stderr.strip()).splitlines()
         if not lines or "valid PDF/A-1b file" not in lines[0]:
             return [f"preflight: {line[:300]}" for line in lines[:3]] or ["preflight said nothing"]
@@ -63,12 +48,12 @@ def verapdf():
                                   "javax.activation"], bundle)
     if not jars or not shutil.which("javac"):
         return None
+    # Its names of files are lines.
     program = subprocess.Popen(["java", "-cp", jars, str(Path(__file__).with_name("VeraPdf.java"))],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
-    link = Link()
 
     def check(path):
-        program.stdin.write(f"{link.to(path)}\n")
+        program.stdin.write(f"{path}\n")
         program.stdin.flush()
         found = []
         while (line := program.stdout.readline()) not in ("", "\n"):

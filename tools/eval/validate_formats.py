@@ -176,6 +176,14 @@ def outside_validators(folder):
     }
 
 
+def plainly_named(path, folder):
+    """A link to the file with a name that any program takes: names are bytes, and may have line breaks."""
+    link = Path(folder) / ("checked" + re.search(r"(\.pdf)?\.[a-z]+$", path.name.lower()).group())
+    link.unlink(missing_ok=True)
+    link.symlink_to(os.path.abspath(path))
+    return link
+
+
 def complaints(path, kind):
     try:
         if kind == "pdf":
@@ -203,7 +211,7 @@ def main():
             checked += 1
             found = complaints(path, kind)
             if callable(validators.get(kind)):
-                found += validators[kind](path)
+                found += validators[kind](plainly_named(path, folder))
             bad += len(found)
             for complaint in found:
                 print(f"{os.fsencode(path).decode(errors='backslashreplace')}: {complaint}")
