@@ -13,7 +13,7 @@
 namespace platen {
 namespace {
 
-constexpr size_t kChunk = 1 << 20;
+constexpr size_t kChunk = 64 << 10;
 
 }  // namespace
 
