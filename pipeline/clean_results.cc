@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -38,7 +39,9 @@ void ForEachFile(const Folder& results, const Visit& visit) {
 
 CleanedResults CleanResults(const Folder& results, const ResultsToClean& choice, bool dry_run) {
   CleanedResults cleaned;
-  const auto limit = std::chrono::system_clock::to_time_t(choice.before);
+  // Times of files go further than those of clocks.
+  const int64_t limit = choice.before ? std::chrono::system_clock::to_time_t(*choice.before)
+                                      : std::numeric_limits<int64_t>::max();
   WithErrorKind(ErrorKind::kEnvironment, [&] {
     std::vector<StoredFile> chosen;
     ForEachFile(results, [&](const StoredFile& file) {

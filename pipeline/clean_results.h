@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -14,8 +15,8 @@ namespace platen {
 
 // Which results go: those for which all of this holds.
 struct ResultsToClean {
-  // Nothing was added to them since.
-  std::chrono::system_clock::time_point before = std::chrono::system_clock::time_point::max();
+  // Nothing was added to them since. None: at any time.
+  std::optional<std::chrono::system_clock::time_point> before = {};
   std::function<bool(const std::string& key)> wanted = {};  // empty: all
   // Bytes that results may need. Those that were added to longest ago go first, until they need no
   // more. Negative: all go.

@@ -61,7 +61,7 @@ void KnownDocuments::LoadRecord(DocumentRecord record) {
 KnownInput KnownDocuments::Know(const InputDocument& input, double patience_s) const {
   KnownInput known;
   known.stamp = InputStamp(input.path);
-  const bool settled = Now() - known.stamp.changed_ns > kSettledNs;
+  const bool settled = known.stamp.changed_ns < Now() - kSettledNs;
   const DocumentRecord* record = Find(input.output);
   if (!identity_.verify_inputs && record != nullptr && !record->input.key.empty() &&
       record->input.stamp == known.stamp) {

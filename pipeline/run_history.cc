@@ -109,7 +109,7 @@ std::vector<PastRun> PastRuns(const Folder& state, size_t most) {
       std::string name = names[i].second;
       if (auto json = ContentOf(folder, name)) {
         name.resize(name.size() - kEnding.size());
-        runs.push_back({std::move(name), std::move(*json)});
+        runs.push_back({std::move(name), names[i].first, std::move(*json)});
       }
     }
     return runs;

@@ -39,6 +39,7 @@ class RunHistory {
 // A run that came to its end.
 struct PastRun {
   std::string name;  // "2026-11-24T22-00-00Z-7"
+  int64_t number = 0;
   std::string json;
 };
 

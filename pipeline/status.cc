@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -128,9 +129,19 @@ void AddRuns(const RunsState& runs, FolderStatus& status) {
   status.runs += runs.runs;
   status.runs_unended += runs.runs_unended;
   status.core_s += runs.core_s;
-  if (runs.end && (!status.last_end || runs.end->ended_s >= status.last_end->ended_s)) {
-    status.last_end = runs.end;
-  }
+}
+
+// Of shards of one number, which do not count each other's runs, as their clocks say.
+std::optional<RunEnd> LastEnd(const std::vector<RunsState>& all) {
+  const int count = LastCount(all);
+  const auto key = [count](const RunsState& runs) {
+    const bool of_job = runs.shard.count == count;
+    return std::tuple(runs.end.has_value(), of_job, of_job ? 0 : runs.last_run,
+                      runs.end ? runs.end->ended_s : 0);
+  };
+  return std::max_element(all.begin(), all.end(),
+                          [&](const RunsState& a, const RunsState& b) { return key(a) < key(b); })
+      ->end;
 }
 
 FolderStatus Read(const std::string& output_dir) {
@@ -144,6 +155,7 @@ FolderStatus Read(const std::string& output_dir) {
                            status.damaged_records));
   }
   for (const RunsState& runs : all) AddRuns(runs, status);
+  status.last_end = LastEnd(all);
   status.job = JobOf(all);
   CountDocuments(documents, status);
   Reasons reasons;

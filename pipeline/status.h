@@ -45,7 +45,7 @@ struct FolderStatus {
   std::vector<FailureReason> reasons;  // of them, the most frequent first
   int64_t runs = 0, runs_unended = 0;  // of all that have written here
   double core_s = 0;                   // of those that came to their end
-  std::optional<RunEnd> last_end;      // the latest end of all
+  std::optional<RunEnd> last_end;      // of the run that came to its end last
   std::vector<RunsState> job;  // the latest job: a run without a shard, or all shards of one number
   int64_t damaged_records = 0;
 

@@ -26,7 +26,11 @@ UniqueFd OpenForReading(const std::string& path) {
   return fd;
 }
 
-int64_t Nanoseconds(const timespec& time) { return time.tv_sec * 1'000'000'000 + time.tv_nsec; }
+// Since 1970, modulo 2^64: anybody may give a file a time after 2262.
+int64_t Nanoseconds(const timespec& time) {
+  return static_cast<int64_t>(static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 +
+                              static_cast<uint64_t>(time.tv_nsec));
+}
 
 FileStamp StampFrom(const struct stat& info) {
   return {info.st_dev, info.st_ino, static_cast<uint64_t>(info.st_size), Nanoseconds(info.st_mtim),

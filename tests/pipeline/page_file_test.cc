@@ -1,7 +1,9 @@
 // Stored pages, and what a crash or somebody else may do to them.
 #include "pipeline/page_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <memory>
@@ -202,6 +204,16 @@ TEST(CleanResultsTest, RemovesWhatIsOldAndOnlyItsOwn) {
   EXPECT_FALSE(store.Open(kKey)->head());
   EXPECT_TRUE(fs::exists(folder / "aa/notes.txt"));
   EXPECT_TRUE(fs::exists(folder / ("other/" + kKey)));
+}
+
+TEST(CleanResultsTest, WithoutAnAgeThoseOfTheYear2400GoToo) {
+  const TempFolder folder;
+  const ResultStore store(Open(folder));
+  store.Open(kKey)->Append(kHead, MakePage(1, "text"));
+  const timespec times[] = {{13569465600, 0}, {13569465600, 0}};
+  ASSERT_EQ(::utimensat(AT_FDCWD, (folder / ("aa/" + kKey)).c_str(), times, 0), 0);
+  EXPECT_EQ(CleanResults(Open(folder), OlderThan(std::chrono::system_clock::now())).files, 0);
+  EXPECT_EQ(CleanResults(Open(folder), {}).files, 1);
 }
 
 // Six files, the first added to longest ago; "aa…", "bb…", ...

@@ -39,6 +39,7 @@ TEST_F(RunHistoryTest, TheLatestRunIsTheOneWithTheLargestNumberWhateverTheClockS
   EXPECT_EQ(Jsons(), (std::vector<std::string>{"ten", "nine", "two"}));
   EXPECT_EQ(Jsons(1), std::vector<std::string>{"ten"});
   EXPECT_EQ(PastRuns(state_, 1)[0].name, "2025-01-01T00-00-00Z-10");
+  EXPECT_EQ(PastRuns(state_, 1)[0].number, 10);
 }
 
 TEST_F(RunHistoryTest, DocumentsAreThereBeforeTheRunEnds) {

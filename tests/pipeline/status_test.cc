@@ -87,6 +87,19 @@ TEST_F(StatusTest, ARunThatWasKilledOrInterruptedIsNotFinished) {
   EXPECT_EQ(States(), std::vector{RunState::kFinished});
 }
 
+// Clocks may be set back between runs.
+TEST_F(StatusTest, TheLastEndIsThatOfTheLatestRun) {
+  Run({1, 2}, EndWith("done", 5000, 1));
+  Run({2, 2}, EndWith("interrupted", 6000, 1));
+  EXPECT_EQ(Status().last_end->ended_s, 6000);
+  Run({}, EndWith("done", 1000, 1));
+  EXPECT_EQ(Status().last_end->ended_s, 1000);
+  Run({1, 3}, std::nullopt);  // goes on, or was killed
+  EXPECT_EQ(Status().last_end->ended_s, 1000);
+  Run({1, 3}, EndWith("done", 500, 1));
+  EXPECT_EQ(Status().last_end->ended_s, 500);
+}
+
 TEST_F(StatusTest, EveryShardHasAState) {
   Run({1, 4}, EndWith("done", 1, 1));
   Run({2, 4}, EndWith("interrupted", 2, 1));

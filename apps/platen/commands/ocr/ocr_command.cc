@@ -4,8 +4,8 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -181,7 +181,7 @@ void PrintSummary(const Settings& settings, const Job& job, const RunReport& run
 
 // Reads the job's documents; the report is complete when it returns.
 int ReadDocuments(const Settings& settings, const Words& words, Job& job) {
-  const auto started = std::chrono::system_clock::now();
+  const int64_t started_s = std::time(nullptr);
   const Resources resources = ResourcesFrom(settings);
   LimitThreads(resources.threads);
   const ReadingModel reader(settings, resources);
@@ -196,8 +196,7 @@ int ReadDocuments(const Settings& settings, const Words& words, Job& job) {
   Ledger ledger(job.target.dir(), IdentityOf(settings, job, reader), job.shard);
   WarnOfDamage(ledger);
   RefuseEarlierClashes(ledger, job.discovery.documents, settings.Text("images"));
-  RunHistory history(ledger.state(), ledger.temporary(),
-                     UtcTime(std::chrono::system_clock::to_time_t(started)), ledger.next_run());
+  RunHistory history(ledger.state(), ledger.temporary(), UtcTime(started_s), ledger.next_run());
   const ReadLimits limits = TimedReadLimits(settings);
   const RunTools tools{
       [limits](const std::string& path) { return DocumentReader::Open(path, limits); },
@@ -224,7 +223,7 @@ int ReadDocuments(const Settings& settings, const Words& words, Job& job) {
                        job.discovery,
                        report.doubtful(),
                        watchers.timeline().points(),
-                       started,
+                       started_s,
                        ledger.next_run(),
                        job.shard,
                        ResultName(run, exit_code, stop.by_deadline())};

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <ctime>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -95,10 +96,6 @@ Json Doubtful(const std::vector<DoubtfulPage>& pages) {
                     {"text", page.doubt.text}});
   }
   return json;
-}
-
-int64_t SecondsSince1970(std::chrono::system_clock::time_point time) {
-  return std::chrono::system_clock::to_time_t(time);
 }
 
 std::string HostName() {
@@ -245,7 +242,7 @@ RunEnd EndOf(const RunFacts& facts) {
   const RunReport& r = facts.report;
   RunEnd end;
   end.result = facts.exit;
-  end.ended_s = SecondsSince1970(std::chrono::system_clock::now());
+  end.ended_s = std::time(nullptr);
   end.documents = r.totals.documents_total;
   end.failures = r.totals.failures;
   end.core_s = Rounded(facts.load_cpu_s + r.cpu_s + r.children_cpu_s);
@@ -258,8 +255,8 @@ RunJsonTexts RunJson(const RunFacts& facts) {
                {"run", facts.run},
                {"command", CommandLine(facts)},
                {"result", facts.exit},
-               {"started_at", UtcTime(SecondsSince1970(facts.started))},
-               {"ended_at", UtcTime(SecondsSince1970(std::chrono::system_clock::now()))},
+               {"started_at", UtcTime(facts.started_s)},
+               {"ended_at", UtcTime(std::time(nullptr))},
                {"host", HostName()},
                {"model",
                 {{"dir", facts.model_dir},

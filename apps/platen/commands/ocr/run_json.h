@@ -2,7 +2,7 @@
 // what depends on time or order has no place in them.
 #pragma once
 
-#include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,7 +30,7 @@ struct RunFacts {
   const Discovery& discovery;  // what was not read, and why
   const std::vector<DoubtfulPage>& doubtful;
   const std::vector<TimelinePoint>& timeline;
-  std::chrono::system_clock::time_point started;
+  int64_t started_s = 0;  // since 1970
   int64_t run = 0;  // its number in the folder
   Shard shard;
   std::string exit;  // "done", "some pages failed", "interrupted", ...

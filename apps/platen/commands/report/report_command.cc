@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
@@ -15,6 +14,7 @@
 #include "apps/platen/commands/ocr/ocr_options.h"
 #include "apps/platen/commands/ocr/reading_settings.h"
 #include "apps/platen/commands/report/report_page.h"
+#include "apps/platen/commands/report/run_order.h"
 #include "model/support/atomic_file.h"
 #include "model/support/display_text.h"
 #include "model/support/error.h"
@@ -76,19 +76,16 @@ void ReadRuns(const Folder& common, ReportFacts& facts) {
   std::vector<Shard> parts = {Shard()};
   for (const Shard& shard : ShardsIn(common)) parts.push_back(shard);
   const int count = facts.status.job.front().shard.count;
+  std::vector<std::vector<RunView>> runs_of_parts, job;
   for (const Shard& part : parts) {
-    bool first = true;
+    std::vector<RunView>& runs = runs_of_parts.emplace_back();
     for (const PastRun& past : PastRuns(StateOf(common, part), kRunsRead)) {
-      const auto run = ViewOf(past, part);
-      if (!run) continue;
-      if (first && part.count == count) facts.job.push_back(*run);
-      first = false;
-      facts.runs.push_back(*run);
+      if (auto run = ViewOf(past, part)) runs.push_back(std::move(*run));
     }
+    if (!runs.empty() && part.count == count) job.push_back({runs.front()});
   }
-  const auto later = [](const RunView& a, const RunView& b) { return a.started_s > b.started_s; };
-  std::stable_sort(facts.job.begin(), facts.job.end(), later);
-  std::stable_sort(facts.runs.begin(), facts.runs.end(), later);
+  facts.job = LatestFirst(std::move(job));
+  facts.runs = LatestFirst(std::move(runs_of_parts));
 }
 
 void ReadFailures(const Folder& root, const Folder& common, ReportFacts& facts) {

@@ -106,6 +106,7 @@ std::optional<RunView> ViewOf(const PastRun& past, const Shard& shard) {
   const Reader json(parsed);
   RunView run;
   run.name = past.name;
+  run.number = past.number;
   run.shard = shard;
   run.started_at = json.Text("/started_at");
   run.ended_at = json.Text("/ended_at");

@@ -35,7 +35,8 @@ struct DoubtView {
 };
 
 struct RunView {
-  std::string name;  // as PastRun
+  std::string name;  // as PastRun, as its number is
+  int64_t number = 0;
   Shard shard;
   std::string started_at, ended_at;  // "2026-11-24T22:00:00Z"
   int64_t started_s = 0;             // the same in seconds since 1970; 0: it does not say
