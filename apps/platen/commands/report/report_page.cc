@@ -192,6 +192,16 @@ class Page {
                           "drafts decided {} tokens; a pass of the model had {} rows. Drafts are "
                           "made only as far as they pay.",
                           Short(drafted->mean_accepted_length), Short(drafted->rows_per_step)));
+    if (!bars.empty()) WriteDraftCosts(*drafted);
+  }
+
+  void WriteDraftCosts(const RunView& run) {
+    Say(
+        fmt::format("Drafting took {} s, the passes of the model {} s. {} of their rows were for "
+                    "drafts that were wrong; {} not verified, because it would not have paid.",
+                    Short(run.draft_s), Short(run.verify_s), Percent(run.rows_wasted),
+                    Counted(run.drafts_not_verified, "draft") +
+                        (run.drafts_not_verified == 1 ? " was" : " were")));
   }
 
   void WriteFailures() {

@@ -95,6 +95,10 @@ void ReadDecoding(const Reader& json, RunView& run) {
   run.mean_accepted_length = json.Number("/decoding/mean_accepted_length");
   run.tokens_per_pass = json.Number("/decoding/tokens_per_target_pass");
   run.rows_per_step = json.Number("/decoding/mean_rows_per_step");
+  run.draft_s = std::max(0.0, json.Number("/decoding/draft_s"));
+  run.verify_s = std::max(0.0, json.Number("/decoding/verify_s"));
+  run.rows_wasted = std::clamp(json.Number("/decoding/rows_wasted"), 0.0, 1.0);
+  run.drafts_not_verified = json.Count("/decoding/drafts_not_verified");
   run.speculation = json.Text("/decoding/speculation");
 }
 

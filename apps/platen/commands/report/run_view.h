@@ -53,6 +53,9 @@ struct RunView {
   std::vector<StageView> stages;
   std::vector<AcceptanceView> acceptance;
   double mean_accepted_length = 0, tokens_per_pass = 0, rows_per_step = 0;
+  double draft_s = 0, verify_s = 0;  // wall time: of drafting, of the passes of the model
+  double rows_wasted = 0;            // share of rows whose draft was wrong, 0..1
+  int64_t drafts_not_verified = 0;
   std::string speculation;                               // "on", or "off: why"
   std::vector<std::pair<std::string, int64_t>> reasons;  // of failures, by code
   std::vector<DoubtView> doubts;
