@@ -116,10 +116,9 @@ TEST_F(ClocksTest, RunsGoOnWhereTheLastOneEndedWhateverTheYear) {
 // Limits and durations are those of the steady clock.
 TEST_F(ClocksTest, AClockThatIsSetInTheMiddleOfARunEndsNothing) {
   SetClock("@2030-01-01 05:00:00");
-  const ProgramResult result =
-      Run({"ocr", "in", "-o", "out", "--threads", "1", "--slots", "1", "--deadline", "06:00",
-           "--page-timeout", "100000", "--document-timeout", "100000"},
-          Setting({"@2030-01-01 04:00:00", "@2029-01-01 00:00:00"}));
+  const ProgramResult result = Run({"ocr", "in", "-o", "out", "--threads", "1", "--slots", "1",
+                                    "--page-timeout", "100000", "--document-timeout", "100000"},
+                                   Setting({"@2030-01-01 04:00:00", "@2033-01-01 00:00:00"}));
   EXPECT_EQ(jumps_, 2);
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(Outputs(folder_ / "out"), Outputs(folder_ / "whole"));
