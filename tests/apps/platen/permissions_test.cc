@@ -65,6 +65,26 @@ TEST_F(PermissionsTest, StateThatBelongsToAnotherEndsTheRunAndCanBeLookedAt) {
   EXPECT_TRUE(Contains(said_, "; 1 finished before")) << said_;
 }
 
+TEST_F(PermissionsTest, StateWithoutPermissionsIsNamed) {
+  EXPECT_EQ(Run("ocr a.tif -o out"), 0);
+  for (const char* name : {"ledger.jsonl", "lock", "runs", "tmp", "results"}) {
+    const std::string place = std::string("out/.platen/") + name;
+    const mode_t mode = fs::is_directory(folder_ / place) ? 0755 : 0644;
+    ::chmod((folder_ / place).c_str(), 0);
+    EXPECT_EQ(Run("ocr a.tif -o out --force"), 3) << name;
+    EXPECT_TRUE(Contains(said_, place + ": cannot ")) << said_;
+    for (const char* command : {"export out --format hocr", "status out", "report out",
+                                "clean out --dry-run", "ocr a.tif -o out --dry-run"}) {
+      const int code = Run(command);
+      EXPECT_TRUE(code == 0 || code == 3) << command << " " << code;
+      EXPECT_EQ(code == 3, Contains(said_, place + ": cannot ")) << command << ": " << said_;
+    }
+    ::chmod((folder_ / place).c_str(), mode);
+  }
+  EXPECT_EQ(Run("ocr a.tif -o out"), 0) << said_;
+  EXPECT_TRUE(Contains(said_, "was finished before")) << said_;
+}
+
 TEST_F(PermissionsTest, InputsThatCannotBeReadFailByThemselves) {
   fs::create_directories(folder_ / "in/closed");
   fs::copy_file(folder_ / "a.tif", folder_ / "in/a.tif");
