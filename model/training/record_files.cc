@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "model/support/error.h"
+#include "model/support/grouped.h"
 #include "model/support/hash.h"
 #include "model/support/mapped_file.h"
 #include "model/training/page_record.h"
@@ -177,6 +178,16 @@ std::vector<std::string> RecordFiles(const Folder& folder) {
   return names;
 }
 
+[[noreturn]] void RefuseNothing(const std::string& path, int64_t damaged) {
+  const std::string reason =
+      damaged > 0 ? "holds nothing that can be read: " + Counted(damaged, "damaged file") +
+                        "; remove the folder, and platen tune-mtp record --force records the "
+                        "pages again"
+                  : "holds no recorded pages; platen tune-mtp record makes them of pages with text "
+                    "(of pages that were read already with --force)";
+  throw Error(ErrorKind::kInput, {.file = path, .field = {}}, reason);
+}
+
 }  // namespace
 
 RecordedPages ReadRecords(const std::string& path, int64_t most_bytes) {
@@ -207,10 +218,7 @@ RecordedPages ReadRecords(const std::string& path, int64_t most_bytes) {
     }
     recorded.damaged += records.at_end() ? 0 : 1;
   }
-  if (pages.empty()) {
-    throw Error(ErrorKind::kInput, {.file = path, .field = {}},
-                "holds no recorded pages; platen tune-mtp record makes them");
-  }
+  if (pages.empty()) RefuseNothing(path, recorded.damaged);
   for (auto& [key, page] : pages) recorded.pages.push_back(std::move(page));
   return recorded;
 }

@@ -145,12 +145,23 @@ TEST_F(TuneTest, WritesWhatWasEvaluatedAndForgetsThePages) {
   EXPECT_TRUE(Contains(refusal({{"against", "a.safetensors"}}), "not with the model's own"));
   EXPECT_TRUE(Contains(refusal({{"acceptance", {{"own", {0.9, "x"}}, {"these", {}}}}}), "own"));
   EXPECT_TRUE(Contains(refusal({{"acceptance", 3}}), "acceptance"));
+  ASSERT_EQ(Tune({"record", "work/general", "in/1.tif"}).exit_code, 0);
+  ASSERT_EQ(Tune({"inspect", "work"}).exit_code, 0);
   ProgramResult result = Tune({"install", "work", "-o", "heads/mine.safetensors", "--forget"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_TRUE(ValuesOf("heads/mine.safetensors") == ValuesOf("work/train/best.safetensors"));
   EXPECT_GE(ValuesOf("heads/mine.safetensors").size(), 14U);
-  EXPECT_FALSE(Exists("work/records"));
-  EXPECT_FALSE(Exists("work/results"));
+  for (const char* name : {"records", "results", "inspect.html"}) {
+    EXPECT_FALSE(Exists(std::string("work/") + name)) << name;
+    EXPECT_FALSE(Exists(std::string("work/general/") + name)) << name;
+  }
+  EXPECT_TRUE(Exists("work/general/work.json"));
+  folder_.Write("elsewhere/1.drafts", "not ours");
+  fs::create_symlink("../elsewhere", folder_ / "work/records");
+  result = Tune({"install", "work", "-o", "heads/mine.safetensors", "--forget"});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_TRUE(Contains(result.err, "work/records: is a symbolic link; what it leads to stays"));
+  EXPECT_TRUE(Exists("elsewhere/1.drafts"));
   folder_.Write("work/evaluation.json", "{\"verdict\": [1, 2");
   EXPECT_EQ(Tune({"install", "work"}).exit_code, 2);
 }
@@ -409,6 +420,60 @@ TEST_F(TuneTest, SaysWhatIsWrong) {
       Ocr({"in", "-o", "out", "--record-drafts", "r", "--temperature", "1"});
   EXPECT_EQ(sampled.exit_code, 2);
   EXPECT_TRUE(Contains(sampled.err, "needs --temperature 0"));
+}
+
+// What lies in a work folder may have been put there by somebody else.
+TEST_F(TuneTest, NothingIsWrittenThroughALink) {
+  fs::create_directory(folder_ / "elsewhere");
+  for (const char* name : {"records", "results"}) {
+    fs::remove_all(folder_ / "work");
+    fs::create_directory(folder_ / "work");
+    fs::create_directory_symlink("../elsewhere", folder_ / (std::string("work/") + name));
+    const ProgramResult result = Tune({"record", "work", "in"});
+    EXPECT_EQ(result.exit_code, 2) << name;
+    EXPECT_TRUE(Contains(result.err, "is a symbolic link; nothing is read or written through"));
+    EXPECT_TRUE(fs::is_empty(folder_ / "elsewhere")) << name;
+  }
+  fs::remove_all(folder_ / "work");
+  Record();
+  fs::create_directory_symlink("work", folder_ / "linked");  // named by the user: followed
+  ASSERT_EQ(Tune({"train", "linked", "--rows", "200", "--steps", "1"}).exit_code, 0);
+  folder_.Write("mine", "mine");
+  for (const char* name : {"lock", "log.jsonl", "checkpoint.safetensors", "best.safetensors",
+                           "seen.json", ".seen.json.tmp"}) {
+    fs::remove_all(folder_ / "work/train");
+    fs::create_directory(folder_ / "work/train");
+    fs::create_symlink("../../mine", folder_ / (std::string("work/train/") + name));
+    Train({"--steps", "1"});
+    EXPECT_EQ(ReadFile(folder_ / "mine"), "mine") << name;
+  }
+  for (const char* name : {"evaluation.json", "inspect.html"}) {
+    fs::remove(folder_ / (std::string("work/") + name));
+    fs::create_symlink("../mine", folder_ / (std::string("work/") + name));
+    EXPECT_EQ(Tune({"evaluate", "work"}).exit_code, 1) << name;
+    EXPECT_EQ(Tune({"inspect", "work"}).exit_code, 0) << name;
+    EXPECT_EQ(ReadFile(folder_ / "mine"), "mine") << name;
+  }
+}
+
+// Records that are lost or damaged are made again, from pages that were read before.
+TEST_F(TuneTest, RecordsAreMadeAgainWithForce) {
+  Record();
+  const std::string records = ReadFile(folder_ / "work/records/000001.drafts");
+  folder_.Write("work/records/000001.drafts", "no records");
+  ProgramResult result = Train({"--steps", "1"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_TRUE(Contains(result.err, "1 damaged file; remove the folder")) << result.err;
+  fs::remove_all(folder_ / "work/records");
+  ASSERT_EQ(Tune({"record", "work", "in"}).exit_code, 0);
+  result = Train({"--steps", "1"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_TRUE(Contains(result.err, "read already with --force")) << result.err;
+  ASSERT_EQ(Tune({"record", "work", "in", "--force"}).exit_code, 0);
+  EXPECT_EQ(ReadFile(folder_ / "work/records/000001.drafts").size(), records.size());
+  EXPECT_EQ(Train({"--steps", "1"}).exit_code, 0);
+  folder_.Write("work/work.json", "{");
+  EXPECT_EQ(Tune({"record", "work", "in"}).exit_code, 2);
 }
 
 // Each would write the other's weights over.

@@ -100,8 +100,9 @@ std::string HashOfFile(const std::string& path) {
 std::string GeneralFolder(const Settings& settings, const TuneSession& session) {
   const std::string& named = settings.Text("general");
   if (!named.empty()) return WorkFolder(named, Folder::Missing::kFail).records();
-  if (!session.work.folder().Look("general")) return "";
-  return WorkFolder(session.work.folder().PathOf("general"), Folder::Missing::kFail).records();
+  if (!session.work.folder().Look(WorkFolder::kGeneral)) return "";
+  const std::string general = session.work.folder().PathOf(WorkFolder::kGeneral);
+  return WorkFolder(general, Folder::Missing::kFail).records();
 }
 
 }  // namespace

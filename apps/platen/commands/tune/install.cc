@@ -121,13 +121,31 @@ void PackAnew(const std::string& model, const std::string& packed_dir) {
   }
 }
 
-void Forget(const WorkFolder& work) {
-  for (const std::string& name : {work.records(), work.results()}) {
+// False, with a warning: it is still there. What a link leads to is not ours.
+bool Removed(const Folder& folder, const char* name) {
+  const auto entry = folder.Look(name);
+  if (!entry) return true;
+  std::string reason = "is a symbolic link; what it leads to stays, remove it yourself";
+  if (!S_ISLNK(entry->st_mode)) {
     std::error_code error;
-    if (std::filesystem::is_symlink(name)) continue;  // not ours
-    std::filesystem::remove_all(name, error);
-    if (error) Log(LogLevel::kWarning, name + ": cannot be removed (" + error.message() + ")");
+    std::filesystem::remove_all(folder.PathOf(name), error);
+    if (!error) return true;
+    reason = "cannot be removed (" + error.message() + ")";
   }
+  Log(LogLevel::kWarning, DisplayName(folder.PathOf(name)) + ": " + reason);
+  return false;
+}
+
+// What holds text or pictures of pages, of the general set too. False: some of it is still there.
+bool Forget(const Folder& work) {
+  bool all = true;
+  for (const char* name : {WorkFolder::kRecords, WorkFolder::kResults, WorkFolder::kInspection}) {
+    all = Removed(work, name) && all;
+  }
+  const auto general = work.Look(WorkFolder::kGeneral);
+  if (general && S_ISLNK(general->st_mode)) return Removed(work, WorkFolder::kGeneral) && all;
+  if (!general || !S_ISDIR(general->st_mode)) return all;
+  return Forget(work.Below(WorkFolder::kGeneral, Folder::Missing::kFail)) && all;
 }
 
 std::string ModelOf(const Settings& settings, const WorkFolder& work) {
@@ -159,7 +177,7 @@ int RunInstall(const Settings& settings) {
     fmt::print("installed {}\nfor       every run with {}\nundo      rm {}\n", DisplayName(path),
                DisplayName(model), DisplayName(path));
   }
-  if (settings.Flag("forget")) Forget(work);
+  if (settings.Flag("forget") && !Forget(work.folder())) return kExitEnvironment;
   return kExitDone;
 }
 

@@ -8,6 +8,19 @@
 #include "model/support/error.h"
 
 namespace platen {
+namespace {
+
+// Exit code 1 says that a page failed, and nothing else.
+WorkFolder WorkFor(const Settings& settings) {
+  return WithoutExitOne([&] {
+    WorkFolder work(settings.positional()[0], Folder::Missing::kCreate);
+    work.KeepModel(LocateModel(settings.Text("model")));
+    work.RefuseLinks();
+    return work;
+  });
+}
+
+}  // namespace
 
 // Pages that are read again are recorded again: of several records of a place the last counts.
 int RunTuneRecord(const Words& words) {
@@ -17,8 +30,7 @@ int RunTuneRecord(const Words& words) {
   if (named.size() < 2) {
     throw Error(ErrorKind::kUsage, {}, "name the work folder, then what to read");
   }
-  const WorkFolder work(named[0], Folder::Missing::kCreate);
-  work.KeepModel(LocateModel(settings->Text("model")));
+  const WorkFolder work = WorkFor(*settings);
   Words ocr(named.begin() + 1, named.end());
   ocr.insert(ocr.end(), {"-o", work.results(), "--record-drafts", work.records(), "--format",
                          "txt,json", "--temperature", "0"});

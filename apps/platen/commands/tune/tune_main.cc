@@ -13,7 +13,7 @@
 #include "apps/platen/cli/option_values.h"
 #include "apps/platen/commands/tune/tune_command.h"
 #include "apps/platen/commands/tune/tune_programs.h"
-#include "model/support/error.h"
+#include "apps/platen/commands/tune/work_folder.h"
 
 namespace platen {
 namespace {
@@ -27,17 +27,6 @@ constexpr Program kPrograms[] = {{"train", TuneTrainCommand, RunTrain},
                                  {"evaluate", TuneEvaluateCommand, RunEvaluate},
                                  {"inspect", TuneInspectCommand, RunInspect},
                                  {"install", TuneInstallCommand, RunInstall}};
-
-// Exit code 1 says that there is no gain, and nothing else.
-template <class Work>
-int WithoutExitOne(const Work& work) {
-  try {
-    return work();
-  } catch (const Error& e) {
-    if (e.kind() != ErrorKind::kInput) throw;
-    throw Error(ErrorKind::kUsage, e.location(), e.reason(), e.code());
-  }
-}
 
 int Run(const Words& words) {
   for (const Program& program : kPrograms) {

@@ -193,7 +193,8 @@ const OptionTable& TuneInstallOptions() {
        .type = Type::kFlag,
        .default_value = "false",
        .group = kGroup,
-       .help = "Then remove the records, which hold the text of your pages, and the results."},
+       .help = "Then remove what holds text of your pages: the records, the results, the page of "
+               "inspect, and those of WORK/general."},
       ModelOfWork(),
       PackedDirOption(kGroup),
       HelpOption(kGroup),
@@ -243,7 +244,7 @@ const OptionTable& TuneRecordOptions() {
   static const OptionTable table = [] {
     OptionTable made;
     for (const char* name : {"record-mib", "pages", "granularity", "task", "dpi", "layout-model",
-                             "text-layer", "precision", "threads", "quiet"}) {
+                             "text-layer", "precision", "threads", "force", "quiet"}) {
       made.push_back(OptionFrom(OcrOptions(), name, kGroup));
     }
     OptionSpec model = ModelOption(kGroup);

@@ -36,6 +36,12 @@ void WorkFolder::KeepModel(const std::string& dir) const {
   WriteJson(folder_, kWork, {{"model", model}});
 }
 
+void WorkFolder::RefuseLinks() const {
+  for (const char* name : {kRecords, kResults}) {
+    if (folder_.Look(name)) folder_.Below(name, Folder::Missing::kFail);
+  }
+}
+
 void WriteJson(const Folder& folder, const std::string& name, const nlohmann::ordered_json& json) {
   AtomicFile file(folder, "." + name + ".tmp", folder, name);
   file.Append(json.dump(1) + "\n");

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "model/support/error.h"
 #include "model/support/folder.h"
 
 namespace platen {
@@ -15,8 +16,8 @@ class WorkFolder {
   WorkFolder(const std::string& path, Folder::Missing missing);
 
   const Folder& folder() const { return folder_; }
-  std::string results() const { return folder_.path() + "/results"; }
-  std::string records() const { return folder_.path() + "/records"; }
+  std::string results() const { return folder_.PathOf(kResults); }
+  std::string records() const { return folder_.PathOf(kRecords); }
   Folder Train(Folder::Missing missing) const { return folder_.Below("train", missing); }
 
   // Which model the pages were recorded with. Throws Error(kInput) if they were with another.
@@ -24,12 +25,31 @@ class WorkFolder {
   // Empty: not known.
   std::string Model() const;
 
+  // Throws Error(kInput) if records or results would be written through a link.
+  void RefuseLinks() const;
+
+  static constexpr const char* kResults = "results";
+  static constexpr const char* kRecords = "records";
   static constexpr const char* kLog = "log.jsonl";  // in train/, a line a step
   static constexpr const char* kEvaluation = "evaluation.json";
+  static constexpr const char* kInspection = "inspect.html";
+  static constexpr const char* kGeneral = "general";  // a work folder with pages of other kinds
 
  private:
   Folder folder_;
 };
+
+// What is wrong with the work folder is an error of use: exit code 1 has a meaning of its own here
+// (a page failed, no gain).
+template <class Work>
+auto WithoutExitOne(const Work& work) {
+  try {
+    return work();
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::kInput) throw;
+    throw Error(ErrorKind::kUsage, e.location(), e.reason(), e.code());
+  }
+}
 
 // Writes a file of the work folder at once, in place of what has the name. Throws
 // Error(kEnvironment).

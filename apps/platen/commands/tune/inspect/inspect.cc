@@ -150,7 +150,7 @@ int RunInspect(const Settings& settings) {
   };
   const std::string& output = settings.Text("output");
   const std::string written =
-      output.empty() ? session.work.folder().PathOf("inspect.html") : output;
+      output.empty() ? session.work.folder().PathOf(WorkFolder::kInspection) : output;
   ReplaceFile(written, InspectPage(facts), Folder::Missing::kFail);
   fmt::print("page in {}\n", DisplayName(written));
   return kExitDone;
