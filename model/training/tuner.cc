@@ -1,6 +1,7 @@
 #include "model/training/tuner.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -64,13 +65,36 @@ void AddTensors(const DraftShape& shape, const std::string& purpose, std::span<c
   }
 }
 
+[[noreturn]] void RefuseToGoOn(const ErrorLocation& location, const std::string& reason) {
+  throw Error(ErrorKind::kInput, location, reason + "; remove the folder \"train\" to begin anew");
+}
+
+Checkpoint OpenToGoOn(const Folder& folder, const char* name) {
+  try {
+    return Checkpoint::OpenFile(folder.PathOf(name));
+  } catch (const Error& e) {
+    RefuseToGoOn(e.location(), e.reason());
+  }
+}
+
+// A number of steps that the training may have done.
+int64_t StepsIn(const std::string& text, const ErrorLocation& location, int64_t most) {
+  int64_t steps = -1;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, steps);
+  if (error != std::errc() || stop != end || steps < 0 || steps > most) {
+    RefuseToGoOn(location, "must be a number from 0 to " + std::to_string(most));
+  }
+  return steps;
+}
+
 void ReadTensors(const Checkpoint& file, const DraftShape& shape, const std::string& purpose,
                  std::vector<float>& all) {
   for (const DraftTensor& tensor : shape.tensors) {
     const StoredTensor* stored = file.Find(purpose + tensor.name);
     if (stored == nullptr || stored->shape != tensor.shape) {
-      throw Error(ErrorKind::kInput, {.file = kCheckpoint, .field = purpose + tensor.name},
-                  "is missing or has another shape; remove the folder \"train\" to begin anew");
+      RefuseToGoOn({.file = kCheckpoint, .field = purpose + tensor.name},
+                   "is missing or has another shape");
     }
     const size_t at = all.size();
     all.resize(at + static_cast<size_t>(tensor.size()));
@@ -169,26 +193,29 @@ std::string Tuner::Fingerprint() const {
 
 bool Tuner::Resume() {
   if (!folder_.Look(kCheckpoint)) return false;
-  const Checkpoint file = Checkpoint::OpenFile(folder_.PathOf(kCheckpoint));
+  const Checkpoint file = OpenToGoOn(folder_, kCheckpoint);
   const auto fact = [&](const char* key) {
     const auto found = file.metadata().find(key);
     return found == file.metadata().end() ? std::string() : found->second;
   };
   if (fact("fingerprint") != fingerprint_) {
-    throw Error(ErrorKind::kInput, {.file = folder_.PathOf(kCheckpoint), .field = {}},
-                "was made with other options, pages or weights; remove the folder \"train\" to "
-                "begin anew");
+    RefuseToGoOn({.file = folder_.PathOf(kCheckpoint), .field = {}},
+                 "was made with other options, pages or weights");
   }
+  OpenToGoOn(folder_, kBestFile);  // better ones may never come
   std::vector<float> values;
   AdamW<float>::State state;
   ReadTensors(file, parameters_.shape(), kPurposes[0], values);
   ReadTensors(file, parameters_.shape(), kPurposes[1], state.mean);
   ReadTensors(file, parameters_.shape(), kPurposes[2], state.square);
   ReadTensors(file, parameters_.shape(), kPurposes[3], state.start);
-  state.steps_done = std::strtoll(fact("steps").c_str(), nullptr, 10);
+  const auto steps = [&](const char* key, int64_t most) {
+    return StepsIn(fact(key), {.file = folder_.PathOf(kCheckpoint), .field = key}, most);
+  };
+  state.steps_done = steps("steps", options_.recipe.steps);
   start_value_ = std::strtod(fact("start").c_str(), nullptr);
   best_value_ = std::strtod(fact("best").c_str(), nullptr);
-  best_step_ = std::strtoll(fact("best_step").c_str(), nullptr, 10);
+  best_step_ = steps("best_step", state.steps_done);
   SetValues(values, parameters_);
   optimiser_.Restore(std::move(state));
   for (int64_t step = 0; step < optimiser_.steps_done(); ++step) NextBatch();

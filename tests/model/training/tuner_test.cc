@@ -128,6 +128,44 @@ TEST_F(TunerTest, AFolderOfOtherOptionsOrPagesIsRefused) {
   EXPECT_TRUE(refused());
 }
 
+// Damaged, or written by somebody else: no training without end, and none whose best weights are
+// gone.
+TEST_F(TunerTest, AFolderThatIsDamagedSaysHowToBeginAnew) {
+  Run("a", 0);
+  const std::string checkpoint = ReadFile(folder_ / "a/checkpoint.safetensors");
+  const std::string best = ReadFile(folder_ / "a/best.safetensors");
+  const auto expect_refused = [&](const std::string& field) {
+    try {
+      Run("a", 0);
+      ADD_FAILURE() << field;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::kInput) << e.what();
+      EXPECT_NE(e.reason().find("begin anew"), std::string::npos) << e.what();
+      EXPECT_EQ(e.location().field, field) << e.what();
+    }
+    folder_.Write("a/checkpoint.safetensors", checkpoint);
+    folder_.Write("a/best.safetensors", best);
+  };
+  for (const size_t bytes : {size_t{0}, size_t{5}, size_t{100}}) {
+    folder_.Write("a/checkpoint.safetensors", checkpoint.substr(0, bytes));
+    expect_refused("");
+    folder_.Write("a/best.safetensors", best.substr(0, bytes));
+    expect_refused("");
+  }
+  std::filesystem::remove(folder_ / "a/best.safetensors");
+  expect_refused("");
+  for (const char* steps : {"-1", "13", "1x", "  ", "99"}) {
+    std::string changed = checkpoint;
+    const std::string key = "\"steps\":\"";
+    const size_t at = changed.find(key);
+    ASSERT_NE(at, std::string::npos);
+    changed.replace(at + key.size(), 2, steps);
+    folder_.Write("a/checkpoint.safetensors", changed);
+    expect_refused("steps");
+  }
+  Run("a", 0);
+}
+
 TEST_F(TunerTest, DocumentsAreSplitByTheirNames) {
   const auto count = [&](size_t documents, Part part) {
     std::vector<TrainingPage> pages(documents);
