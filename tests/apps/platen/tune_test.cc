@@ -281,6 +281,20 @@ TEST_F(TuneTest, AReducedVocabularyIsTrainedFor) {
   };
   EXPECT_LT(accepted(half), accepted({}) - 0.1) << "half of the tokens cannot be drafted";
   EXPECT_EQ(Train({"--steps", "2", half[0], half[1], "--labels", "soft"}).exit_code, 2);
+  // Heads are smaller than the layer; of a draft that reads less of the head that is more.
+  fs::remove_all(folder_ / "work/train");
+  ASSERT_EQ(Train({"--steps", "1", "--heads", "2", "--drafts", "2"}).exit_code, 0);
+  const auto cheaper = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"evaluate", "work", "--json", "--drafts", "2"};
+    words.insert(words.end(), more.begin(), more.end());
+    const nlohmann::json json = nlohmann::json::parse(Tune(words).out);
+    const auto tokens = [&](const char* side) {
+      return json[side]["rounds"][1]["tokens_per_round"].get<double>();
+    };
+    return json["speed"].get<double>() * tokens("before") / tokens("after");
+  };
+  EXPECT_GT(cheaper({}), 1.01);
+  EXPECT_GT(cheaper(half), cheaper({}) + 0.005);
   folder_.Write("half.json", "{}");
   EXPECT_EQ(Train({"--steps", "2", half[0], half[1]}).exit_code, 2);
 }

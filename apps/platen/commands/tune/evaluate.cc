@@ -33,8 +33,9 @@ std::vector<const TrainingPage*> PagesFrom(const Settings& settings, const TuneS
   return pages;
 }
 
-// Weights that a round reads: of the target with its head, and of each draft.
-RoundCost CostOf(const TuneSession& session, const DraftShape* shape) {
+// Weights that a round reads: of the target with its head, and of each draft. A draft that chooses
+// among a part of the vocabulary reads that part of the head.
+RoundCost CostOf(const TuneSession& session, const DraftShape* shape, size_t vocabulary) {
   double target = 0, head = 0, layer = 0;
   const ModuleTable modules = session.snapshot.Modules();
   for (const Module& module : modules.modules()) {
@@ -48,7 +49,9 @@ RoundCost CostOf(const TuneSession& session, const DraftShape* shape) {
     if (tensor.is_matrix()) layer += static_cast<double>(tensor.size());
   }
   const auto heads = static_cast<double>(std::max<size_t>(1, shape->heads.size()));
-  return {target + head, layer / heads + head};
+  const auto all = static_cast<double>(session.snapshot.architecture->text().vocab_size);
+  const double share = vocabulary == 0 ? 1 : static_cast<double>(vocabulary) / all;
+  return {target + head, layer / heads + share * head};
 }
 
 // No guess of so many steps is right.
@@ -75,7 +78,7 @@ Side WithoutDrafts(int steps, const TuneSession& session,
                    const std::vector<const TrainingPage*>& pages,
                    const std::vector<TrainingPage>& general) {
   return Look(
-      "before", steps, CostOf(session, nullptr),
+      "before", steps, CostOf(session, nullptr, 0),
       [&](const TrainingPage& page) { return NoneRight(page, steps); }, pages, general);
 }
 
@@ -86,7 +89,7 @@ Side LookAtFile(const Settings& settings, const std::string& name, const std::st
   const int steps = MostSteps(loaded.shape);
   const std::vector<TokenId> vocabulary = session.VocabularyFrom(settings);
   return Look(
-      name, steps, CostOf(session, &loaded.shape),
+      name, steps, CostOf(session, &loaded.shape, vocabulary.size()),
       [&](const TrainingPage& page) { return HitsOf(page, steps, loaded.draft, vocabulary); },
       pages, general);
 }
