@@ -34,7 +34,8 @@ install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTER
   PATTERN notes EXCLUDE PATTERN examples EXCLUDE PATTERN images EXCLUDE PATTERN schema EXCLUDE)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licence)
 set(_pages ${PROJECT_BINARY_DIR}/pages)
-install(FILES ${_pages}/platen.1.gz ${_pages}/platen-fetch.1.gz DESTINATION ${_man_dir})
+install(FILES ${_pages}/platen.1.gz ${_pages}/platen-fetch.1.gz ${_pages}/platen-tune-mtp.1.gz
+  ${_pages}/platen-tune.1.gz DESTINATION ${_man_dir})
 install(FILES ${_pages}/platen.bash DESTINATION ${_bash_dir} RENAME platen)
 install(FILES ${_pages}/platen.fish DESTINATION ${_fish_dir})
 install(FILES ${_pages}/_platen DESTINATION ${_zsh_dir})

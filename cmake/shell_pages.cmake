@@ -22,8 +22,11 @@ endfunction()
 
 shell_page(platen.1.gz help --man)
 shell_page(platen-fetch.1.gz help --man fetch)
+shell_page(platen-tune-mtp.1.gz help --man tune-mtp)
 shell_page(platen.bash completion bash)
 shell_page(platen.fish completion fish)
 shell_page(_platen completion zsh)
 get_property(_all_pages GLOBAL PROPERTY PLATEN_PAGES)
 add_custom_target(shell_pages ALL DEPENDS ${_all_pages})
+# Of the program that platen tune-mtp starts.
+file(CREATE_LINK platen-tune-mtp.1.gz ${_pages}/platen-tune.1.gz SYMBOLIC)

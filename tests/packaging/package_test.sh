@@ -35,6 +35,7 @@ dpkg-deb -x "$deb" "$work/root"
 cd "$work/root"
 ls usr/bin/platen usr/bin/platen-fetch usr/share/platen/platen-mini/model.safetensors \
   usr/share/platen/configs/service.json usr/share/man/man1/platen.1.gz usr/share/man/man1/platen-fetch.1.gz \
+  usr/share/man/man1/platen-tune-mtp.1.gz usr/share/man/man1/platen-tune.1.gz \
   usr/share/bash-completion/completions/platen usr/share/zsh/vendor-completions/_platen \
   usr/share/fish/vendor_completions.d/platen.fish usr/lib/systemd/system/platen@.service \
   usr/share/doc/platen/copyright usr/share/doc/platen/changelog.Debian.gz > /dev/null
@@ -45,5 +46,6 @@ usr/bin/platen ocr "$source/assets/samples/pages/phototest.tif" | grep -q "quick
 
 if command -v lintian > /dev/null; then
   echo "== lintian"
-  lintian --fail-on error "$work"/1/*.deb
+  lintian --fail-on error "$work"/1/*.deb | tee "$work/complaints"
+  if grep no-manual-page "$work/complaints"; then exit 1; fi
 fi
