@@ -68,6 +68,9 @@ TEST_F(FullDiskTest, EveryCallThatNeedsRoomMayFail) {
   ASSERT_EQ(RunOnFullDisk(0, "2").exit_code, 0);
   const long calls = std::atol(ReadFile(folder_ / "count").c_str());
   ASSERT_GT(calls, 50);
+  fs::remove_all(folder_ / "out");
+  const ProgramResult middle = RunOnFullDisk(calls / 2, "1");
+  EXPECT_TRUE(Contains(middle.err, "the same command does the rest")) << middle.err;
   // All of them in the long tier; every sixth, from a random one on, in the quick one.
   const long step = LongTests() ? 1 : 6;
   const long first = 1 + static_cast<long>(std::random_device{}() % static_cast<unsigned>(step));

@@ -35,6 +35,7 @@
 #include "model/kernels/kernels.h"
 #include "model/support/clock.h"
 #include "model/support/display_text.h"
+#include "model/support/error.h"
 #include "model/support/grouped.h"
 #include "model/support/utf8.h"
 #include "pipeline/earlier_clashes.h"
@@ -179,6 +180,19 @@ void PrintSummary(const Settings& settings, const Job& job, const RunReport& run
   std::fputs(summary.c_str(), stdout);
 }
 
+// A full disk ends the run, and whoever reads why also wants to know what is left.
+RunReport RunAll(const RunOptions& options, const RunTools& tools, Ledger& ledger,
+                 std::vector<InputDocument> documents) {
+  try {
+    return Run(options, tools, ledger, std::move(documents));
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::kEnvironment) throw;
+    throw Error(e.kind(), e.location(),
+                e.reason() + "; what is finished is kept, and the same command does the rest",
+                e.code());
+  }
+}
+
 // Reads the job's documents; the report is complete when it returns.
 int ReadDocuments(const Settings& settings, const Words& words, Job& job) {
   const int64_t started_s = std::time(nullptr);
@@ -206,7 +220,7 @@ int ReadDocuments(const Settings& settings, const Words& words, Job& job) {
       [&watchers](const Progress& progress) { watchers.Show(progress); },
       ObserversOf(report, job.target, history, metrics)};
   const RunOptions options = MakeRunOptions(settings, reader, resources);
-  const RunReport run = Run(options, tools, ledger, std::move(job.discovery.documents));
+  const RunReport run = RunAll(options, tools, ledger, std::move(job.discovery.documents));
 
   const int exit_code = ExitCodeOf(run, settings.Text("fail-on") == "doubtful");
   watchers.Finish(run, exit_code);
