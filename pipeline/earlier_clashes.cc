@@ -18,30 +18,49 @@ namespace {
 
 [[noreturn]] void Refuse(const std::string& text) { throw Error(ErrorKind::kUsage, {}, text); }
 
+bool HasContent(const std::string& path, const DocumentRecord& record) {
+  bool same = false;
+  Attempt([&] { same = ReadContent(path, kUsualPatienceS).sha256 == record.input.content.sha256; });
+  return same;
+}
+
+// What came on standard input is nowhere any more: it has not moved.
+bool CameOnStandardInput(const DocumentRecord& record) {
+  return record.name == kStandardInput && record.output == kStandardInputOutput;
+}
+
 // Two files that are there, with different contents.
 bool AreDifferent(const DocumentRecord& earlier, const std::string& path) {
+  if (CameOnStandardInput(earlier)) return !HasContent(path, earlier);
   struct stat before = {}, now = {};
   if (::stat(earlier.source.c_str(), &before) != 0 || ::stat(path.c_str(), &now) != 0) return false;
   if (FileIdOf(before) == FileIdOf(now)) return false;
-  if (before.st_size != now.st_size) return true;
-  bool same = false;
-  Attempt(
-      [&] { same = ReadContent(path, kUsualPatienceS).sha256 == earlier.input.content.sha256; });
-  return !same;
+  return before.st_size != now.st_size || !HasContent(path, earlier);
+}
+
+[[noreturn]] void RefuseReplacing(const InputDocument& document, const DocumentRecord& earlier,
+                                  const std::string& root) {
+  const bool stdin_before = CameOnStandardInput(earlier);
+  const std::string outputs = DisplayName(JoinNames(root, document.output)) + ".*";
+  std::string advice = "choose another folder for the outputs, or ";
+  if (stdin_before || document.name == kStandardInput) {
+    advice += "remove " + outputs + " first";
+  } else {
+    advice += "for both, --input-root " +
+              DisplayName(CommonFolder(AbsolutePath(document.path), earlier.source));
+  }
+  Refuse(DisplayName(document.shown_name()) + ": would replace the outputs of " +
+         (stdin_before ? "an earlier standard input" : DisplayName(earlier.source)) + " in " +
+         outputs + "; " + advice);
 }
 
 void LookForOthersOutputs(const KnownDocuments& known, const InputDocument& document) {
   const DocumentRecord* earlier = known.Find(document.output);
   if (earlier == nullptr || earlier->source.empty() || !document.error.empty()) return;
   const std::string path = AbsolutePath(document.path);
-  if (path == earlier->source || !known.HoldsSuccess(document) || !AreDifferent(*earlier, path)) {
-    return;
-  }
-  Refuse(DisplayName(document.shown_name()) + ": would replace the outputs of " +
-         DisplayName(earlier->source) + " in " +
-         DisplayName(JoinNames(known.root().path(), document.output)) +
-         ".*; choose another folder for the outputs, or, for both, --input-root " +
-         DisplayName(CommonFolder(path, earlier->source)));
+  const bool in_place = path == earlier->source && !CameOnStandardInput(*earlier);
+  if (in_place || !known.HoldsSuccess(document) || !AreDifferent(*earlier, path)) return;
+  RefuseReplacing(document, *earlier, known.root().path());
 }
 
 // Of a document called like a page: the one whose page it would be, and the format.

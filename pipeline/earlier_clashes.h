@@ -10,7 +10,8 @@ namespace platen {
 
 // Within a run RefuseClashes does this. Throws Error(kUsage), naming both sides and what to do,
 //   - if outputs of another document that is still there, and has another content, would be
-//     replaced (a file that was moved, copied or changed is the same document);
+//     replaced (a file that was moved, copied or changed is the same document; what came on
+//     standard input is another one as soon as its content is);
 //   - if a document may write a file that an earlier run wrote for a page of another, or the other
 //     way round;
 //   - if a document, of this run or of earlier ones, lies in the folder `images` of pictures (below

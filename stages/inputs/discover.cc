@@ -95,8 +95,8 @@ class Discoverer {
 
   void AddStandardInput() {
     const std::string& path = spec_.standard_input;
-    if (const auto info = Stat(path)) AddFile({path, path, "stdin"}, *info);
-    for (InputDocument& document : result_.documents) document.name = "standard input";
+    if (const auto info = Stat(path)) AddFile({path, path, kStandardInputOutput}, *info);
+    for (InputDocument& document : result_.documents) document.name = kStandardInput;
   }
 
   void AddArgument(const Place& place) {

@@ -37,6 +37,10 @@ struct InputSpec {
   double patience_s = kUsualPatienceS;  // with a look at a file (InputFile)
 };
 
+// Name of the document that came on standard input, and the path of its outputs.
+inline constexpr char kStandardInput[] = "standard input";
+inline constexpr char kStandardInputOutput[] = "stdin";
+
 struct InputDocument {
   std::string path;    // as the user named it, or below the folder the user named
   std::string output;  // path below the output folder, without the format's extension

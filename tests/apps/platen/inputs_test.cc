@@ -227,6 +227,47 @@ TEST_F(InputsTest, ARunDoesNotReplaceWhatAnEarlierOneReadElsewhere) {
   EXPECT_NE(Outputs(folder_ / "out"), before);
 }
 
+TEST_F(InputsTest, ADryRunRefusesWhatARunRefuses) {
+  CopySample("pages/phototest.tif", "x/a.tif");
+  CopySample("pages/eurotext.tif", "y/a.tif");
+  ASSERT_EQ(Ocr({"x/a.tif", "-o", "out"}).exit_code, 0);
+  for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--force"}}) {
+    std::vector<std::string> words = {"y/a.tif", "-o", "out"};
+    words.insert(words.end(), more.begin(), more.end());
+    const ProgramResult run = Ocr(words);
+    words.push_back("--dry-run");
+    const ProgramResult plan = Ocr(words);
+    EXPECT_EQ(plan.exit_code, 2);
+    EXPECT_TRUE(Contains(plan.err, "y/a.tif: would replace the outputs of")) << plan.err;
+    EXPECT_EQ(run.exit_code, 2);
+  }
+  const ProgramResult forced = Ocr({"x/a.tif", "-o", "out", "--force", "--dry-run"});
+  EXPECT_TRUE(Contains(forced.out, "would read 1 document, 1 page; 0 finished")) << forced.out;
+}
+
+TEST_F(InputsTest, StandardInputDoesNotReplaceWhatCameOnItEarlier) {
+  const std::string other = ReadFile(SourcePath("assets/samples/pages/eurotext.tif"));
+  ASSERT_EQ(Ocr({"-", "-o", "out"}, Page()).exit_code, 0);
+  const auto before = Outputs(folder_ / "out");
+  const ProgramResult result = Ocr({"-", "-o", "out"}, other);
+  EXPECT_EQ(result.exit_code, 2);
+  for (const char* part :
+       {"standard input: would replace the outputs of an earlier standard input in out/stdin.*",
+        "choose another folder for the outputs, or remove out/stdin.* first"}) {
+    EXPECT_TRUE(Contains(result.err, part)) << part << " in " << result.err;
+  }
+  CopySample("pages/eurotext.tif", "stdin");
+  EXPECT_EQ(Ocr({"stdin", "-o", "out"}).exit_code, 2);
+  EXPECT_EQ(Outputs(folder_ / "out"), before);
+  EXPECT_EQ(Ocr({"-", "-o", "out", "--format", "txt,md,json,tsv"}, Page()).exit_code, 0);
+
+  for (const auto& entry : fs::directory_iterator(folder_ / "out")) {
+    if (entry.path().filename().string().starts_with("stdin.")) fs::remove(entry.path());
+  }
+  EXPECT_EQ(Ocr({"-", "-o", "out"}, other).exit_code, 0);
+  EXPECT_NE(Outputs(folder_ / "out"), before);
+}
+
 TEST_F(InputsTest, FilesOfPagesOfAnEarlierRunAreNotReplaced) {
   CopySample("pages/phototest.tif", "a.tif.p0001");
   std::filesystem::copy_file(SourcePath("tests/data/images/two_pages.pdf"), folder_ / "a.tif");

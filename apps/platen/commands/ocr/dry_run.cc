@@ -17,6 +17,7 @@
 #include "model/support/attempt.h"
 #include "model/support/display_text.h"
 #include "model/support/grouped.h"
+#include "pipeline/earlier_clashes.h"
 #include "stages/readers/document_reader.h"
 
 namespace platen {
@@ -46,21 +47,23 @@ std::optional<Folder> StateOf(const std::string& output_dir) {
   return root.Below(".platen", Folder::Missing::kFail);
 }
 
-// Documents that are finished are left out.
+// Documents that are finished are left out. What the run would refuse is refused.
 void ChooseDocuments(const Settings& settings, const Job& job, const std::optional<Folder>& state,
                      Plan& plan) {
   std::optional<KnownDocuments> known;
-  if (state && !settings.Flag("force")) {
+  if (state) {
     const ReadingModel model(settings, ResourcesFrom(settings));
     known.emplace(Folder::Open(job.target.dir(), Folder::Missing::kFail),
                   IdentityOf(settings, job, model), job.shard);
     LoadLedgers(*state, *known);
+    RefuseEarlierClashes(*known, job.discovery.documents, settings.Text("images"));
   }
+  const bool force = settings.Flag("force");
   const std::vector<PageRange> pages = PagesFrom(settings);
   for (const InputDocument& document : job.discovery.documents) {
     Fault why = document.error;
     bool finished = false;
-    if (why.empty() && known) {
+    if (why.empty() && known && !force) {
       why = AttemptWith(FailureCode::kInternal, [&] {
         finished = known->IsFinished(known->Know(document), document, pages);
       });
