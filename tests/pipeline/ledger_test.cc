@@ -1,6 +1,7 @@
 // What is kept between runs, and what a crash may do to it.
 #include "pipeline/ledger.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -195,6 +196,16 @@ TEST_F(RecordTest, AFileIsReadAgainOnlyIfTheFileSystemShowsAChange) {
   EXPECT_NE(Ledger(folder_ / "out", verifying).Know(input_).content.sha256, other);
   record(now.changed_ns - 1);
   EXPECT_NE(changed_now(), other);
+}
+
+// Nanoseconds since 1970 end in 2262.
+TEST_F(RecordTest, TimesOfTheYear2400AreToldApart) {
+  const auto modified_in = [&](time_t seconds) {
+    const timespec times[] = {{seconds, 0}, {seconds, 0}};
+    EXPECT_EQ(::utimensat(AT_FDCWD, input_.path.c_str(), times, 0), 0);
+    return InputStamp(input_.path).modified_ns;
+  };
+  EXPECT_NE(modified_in(13'569'465'600), modified_in(13'569'465'601));
 }
 
 TEST_F(RecordTest, TheStampOfAFileThatHasJustChangedIsNotTrusted) {
