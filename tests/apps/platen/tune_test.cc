@@ -461,6 +461,11 @@ TEST_F(TuneTest, NothingIsWrittenThroughALink) {
     Train({"--steps", "1"});
     EXPECT_EQ(ReadFile(folder_ / "mine"), "mine") << name;
   }
+  fs::remove_all(folder_ / "work/train");
+  fs::create_directory(folder_ / "work/train");
+  fs::create_hard_link(folder_ / "mine", folder_ / "work/train/log.jsonl");
+  EXPECT_EQ(Train({"--steps", "1"}).exit_code, 0);
+  EXPECT_EQ(ReadFile(folder_ / "mine"), "mine");
   for (const char* name : {"evaluation.json", "inspect.html"}) {
     fs::remove(folder_ / (std::string("work/") + name));
     fs::create_symlink("../mine", folder_ / (std::string("work/") + name));

@@ -13,6 +13,7 @@
 #include "apps/platen/commands/tune/tune_programs.h"
 #include "apps/platen/commands/tune/tune_session.h"
 #include "model/families/draft_weights.h"
+#include "model/support/atomic_file.h"
 #include "model/support/clock.h"
 #include "model/support/display_text.h"
 #include "model/support/error.h"
@@ -148,7 +149,7 @@ void LogStart(const Tuner& tuner, const TuneOptions& options) {
 
 // True: to the end; false: interrupted, and saved.
 bool TrainSteps(Tuner& tuner, const TuneOptions& options, const Folder& folder) {
-  const UniqueFd log = folder.OpenFile(WorkFolder::kLog, O_WRONLY | O_CREAT | O_APPEND);
+  const UniqueFd log = OpenOwn(folder, WorkFolder::kLog, O_RDWR | O_CREAT | O_APPEND);
   const int64_t start_ns = MonotonicNs();
   int64_t done_here = 0;
   while (!tuner.done()) {
