@@ -68,6 +68,7 @@ class Discoverer {
   Discovery Run() {
     if (!spec_.standard_input.empty()) AddStandardInput();
     for (const std::string& argument : spec_.arguments) {
+      if (argument.empty()) throw Error(ErrorKind::kUsage, {}, "the name of an input is empty");
       // A file of that very name wins over the pattern.
       if (IsPattern(argument) && !Stat(argument)) {
         AddPattern(argument);

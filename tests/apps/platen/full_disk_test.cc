@@ -130,6 +130,17 @@ TEST_F(FullDiskTest, ARealFileSystemThatIsTooSmall) {
   std::printf("%d runs on file systems of 4 to 94 KiB\n", runs);
 }
 
+// Nothing of it is kept.
+TEST_F(FullDiskTest, StandardOutputThatIsFullPromisesNothing) {
+  const std::string command =
+      "cd '" + folder_.path() + "' && " PLATEN_PROGRAM " ocr in/2.tif > /dev/full 2> error";
+  const int status = std::system(command.c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 3);
+  const std::string error = ReadFile(folder_ / "error");
+  EXPECT_TRUE(Contains(error, "No space left on device")) << error;
+  EXPECT_FALSE(Contains(error, "kept")) << error;
+}
+
 TEST_F(FullDiskTest, ALimitOnTheSizeOfFilesIsAReasonToo) {
   rlimit before = {};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);

@@ -190,6 +190,7 @@ TEST_F(DiscoverTest, NamedInputsThatCannotBeAreRefusedBeforeAnythingIsRead) {
   EXPECT_EQ(Refusal({"missing.png", "a.png"}), "missing.png: no such file or folder");
   EXPECT_EQ(Refusal({"*.gif"}), "*.gif: no file matches this pattern");
   EXPECT_EQ(Refusal({"/dev/null"}), "/dev/null: neither a file nor a folder");
+  EXPECT_EQ(Refusal({"a.png", ""}), "the name of an input is empty");
   EXPECT_EQ(Refusal({"x", "y"}), "x: no such file or folder; y: no such file or folder");
   EXPECT_NE(Refusal({"1", "2", "3", "4", "5", "6", "7"}).find("and 2 more"), std::string::npos);
 }

@@ -181,12 +181,11 @@ void PrintSummary(const Settings& settings, const Job& job, const RunReport& run
 }
 
 // A full disk ends the run, and whoever reads why also wants to know what is left.
-RunReport RunAll(const RunOptions& options, const RunTools& tools, Ledger& ledger,
-                 std::vector<InputDocument> documents) {
+RunReport RunAll(const RunOptions& options, const RunTools& tools, Ledger& ledger, Job& job) {
   try {
-    return Run(options, tools, ledger, std::move(documents));
+    return Run(options, tools, ledger, std::move(job.discovery.documents));
   } catch (const Error& e) {
-    if (e.kind() != ErrorKind::kEnvironment) throw;
+    if (e.kind() != ErrorKind::kEnvironment || job.target.is_stdout()) throw;
     throw Error(e.kind(), e.location(),
                 e.reason() + "; what is finished is kept, and the same command does the rest",
                 e.code());
@@ -220,7 +219,7 @@ int ReadDocuments(const Settings& settings, const Words& words, Job& job) {
       [&watchers](const Progress& progress) { watchers.Show(progress); },
       ObserversOf(report, job.target, history, metrics)};
   const RunOptions options = MakeRunOptions(settings, reader, resources);
-  const RunReport run = RunAll(options, tools, ledger, std::move(job.discovery.documents));
+  const RunReport run = RunAll(options, tools, ledger, job);
 
   const int exit_code = ExitCodeOf(run, settings.Text("fail-on") == "doubtful");
   watchers.Finish(run, exit_code);
