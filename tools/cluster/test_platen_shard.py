@@ -105,11 +105,11 @@ class Stopped(FakePlaten):
         self.wait_for(lambda: self.calls()[-1] == "drained")
 
     def wait_for(self, condition):
-        for _ in range(100):
+        for _ in range(290):  # not longer than the program sleeps
             if condition():
                 return
             time.sleep(0.1)
-        self.fail("waited 10 s")
+        self.fail("waited 29 s")
 
     def test_interrupted(self):
         self.stop_with(signal.SIGINT)
