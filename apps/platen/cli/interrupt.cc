@@ -16,8 +16,7 @@ namespace platen {
 namespace {
 
 // Written by a signal handler, read by all threads.
-std::atomic<bool> interrupted = false;
-std::atomic<int64_t> asked_ns = 0;  // when the first came
+std::atomic<int64_t> asked_ns = 0;  // when the first came; 0: none has
 std::atomic<int64_t> pages_in_flight = 0;
 std::atomic<bool> as_json = false;
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int64_t>::is_always_lock_free);
@@ -54,18 +53,20 @@ class HandlerLine {
 
 // A scheduler that stops a job sends a signal to all of its processes, and the job's script passes
 // its own on: both are one request. Whoever presses Ctrl-C twice means it.
-bool IsSameRequest(int signal) {
+bool IsSameRequest(int signal, int64_t first_ns) {
   constexpr int64_t kTogetherNs = 1'000'000'000;
-  return signal != SIGINT && MonotonicNs() - asked_ns < kTogetherNs;
+  return signal != SIGINT && MonotonicNs() - first_ns < kTogetherNs;
 }
 
 extern "C" void OnInterrupt(int signal) {
   const int code = errno;
-  if (interrupted && IsSameRequest(signal)) return;
+  // One step decides which is the first: a handler may interrupt another, or run beside it.
+  int64_t first_ns = 0;
+  const bool is_first = asked_ns.compare_exchange_strong(first_ns, MonotonicNs());
+  if (!is_first && IsSameRequest(signal, first_ns)) return;
   HandlerLine line;
   line.Begin();  // the progress line, or the terminal's ^C, stands where the cursor is
-  if (!interrupted) asked_ns = MonotonicNs();
-  if (interrupted.exchange(true)) {
+  if (!is_first) {
     line.Add("stopped at once; the same command goes on from what is finished");
     line.End();
     _exit(kExitInterrupted);
@@ -101,7 +102,7 @@ void CatchInterrupts() {
   if (before.sa_handler != SIG_IGN) Catch(SIGHUP);
 }
 
-bool Interrupted() { return interrupted; }
+bool Interrupted() { return asked_ns != 0; }
 
 void SetPagesInFlight(int64_t pages) { pages_in_flight = pages; }
 
