@@ -46,10 +46,17 @@ struct AttentionJob {
   float scale = 1.0F;                // of the scores
   const int32_t* context = nullptr;  // [rows] number of keys each row sees, >= 1
   float* const* out = nullptr;       // [rows] pointers to head_dim results
+
+  // Where rows share only their first keys: from shared_keys on, a multiple of kKeySplit, keys lie
+  // in pages of a row's own, of which page p holds keys shared_keys + p * page_tokens ...
+  int shared_keys = 0;
+  const void* const* const* own_k_pages = nullptr;  // [rows] lists of pages; nullptr: all share all
+  const void* const* const* own_v_pages = nullptr;
 };
 
 // A few query rows over each of several heads whose pages lie side by side. In `first` the pages
-// are the first head's; rows are those of one head; q, context and out are [heads][rows].
+// are the first head's; rows are those of one head and share all keys; q, context and out are
+// [heads][rows].
 struct AttentionHeadsJob {
   AttentionJob first;
   int heads = 0;               // heads * rows <= kMaxHeadRows

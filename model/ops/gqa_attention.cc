@@ -13,6 +13,44 @@ namespace {
 // that they share the loads of its pages.
 constexpr int64_t kMaxRowsPerTask = 16;
 constexpr int64_t kMaxQueriesPerTask = kMaxQueryGroup;
+constexpr int64_t kMostSharing = 64;  // slices of a task
+
+// Keys of whole splits for which two slices name the same blocks, up to `most`.
+int64_t SharedKeys(const RowSlice& a, const RowSlice& b, int block_tokens, int64_t most) {
+  const auto blocks = static_cast<std::ptrdiff_t>(
+      std::min({most, a.first_index + 1, b.first_index + 1}) / block_tokens);
+  const auto first = a.blocks->begin();
+  const auto alike = std::mismatch(first, first + blocks, b.blocks->begin()).first - first;
+  return alike * block_tokens / kKeySplit * kKeySplit;
+}
+
+// The slices from s on that have one row each and share their first keys, as chains that draft from
+// neighbouring tokens do. Where there is nothing to share, one slice and no keys.
+GqaWorkspace::AttentionTask SharingFrom(int64_t s, const RowBatch& batch, int block_tokens) {
+  GqaWorkspace::AttentionTask task = {.slice = s};
+  const RowSlice& first = batch.slices[static_cast<size_t>(s)];
+  const auto slices = static_cast<int64_t>(batch.slices.size());
+  int64_t keys = first.num_rows == 1 ? first.first_index + 1 : 0;
+  for (int64_t next = s + 1; next < slices && task.num_slices < kMostSharing; ++next) {
+    const RowSlice& other = batch.slices[static_cast<size_t>(next)];
+    keys = other.num_rows == 1 ? SharedKeys(first, other, block_tokens, keys) : 0;
+    if (keys == 0) break;
+    task.shared_keys = keys;
+    ++task.num_slices;
+  }
+  return task;
+}
+
+// Pages of one head of the slice's blocks from `first_block` on.
+void AddPages(const RowSlice& slice, int64_t first_block, int plane, int head, const KvPool& pool,
+              GqaWorkspace& ws) {
+  const int64_t blocks = pool.BlocksFor(slice.first_index + slice.num_rows);
+  for (int64_t b = first_block; b < blocks; ++b) {
+    const BlockId block = (*slice.blocks)[static_cast<size_t>(b)];
+    ws.key_pages.push_back(pool.Keys(block, plane, head));
+    ws.value_pages.push_back(pool.Values(block, plane, head));
+  }
+}
 
 }  // namespace
 
@@ -78,24 +116,47 @@ void GqaAttention::PlanTasks(int plane, const RowBatch& batch, const KvPool& poo
   ws.key_pages.clear();
   ws.value_pages.clear();
   ws.tasks.clear();
+  const auto slices = static_cast<int64_t>(batch.slices.size());
+  for (int64_t s = 0; s < slices;) {
+    const GqaWorkspace::AttentionTask shared = SharingFrom(s, batch, pool.block_tokens());
+    if (shared.num_slices > 1) {
+      PlanShared(shared, plane, batch, pool, ws);
+    } else {
+      PlanSlice(s, plane, batch, pool, ws);
+    }
+    s += shared.num_slices;
+  }
+}
+
+void GqaAttention::PlanSlice(int64_t s, int plane, const RowBatch& batch, const KvPool& pool,
+                             GqaWorkspace& ws) const {
   const int64_t group = shape_.num_heads / shape_.num_kv_heads;
   const int64_t rows_per_task = std::min(kMaxRowsPerTask, kMaxQueriesPerTask / group);
-  for (size_t s = 0; s < batch.slices.size(); ++s) {
-    const RowSlice& slice = batch.slices[s];
-    const int64_t blocks = pool.BlocksFor(slice.first_index + slice.num_rows);
-    const int64_t heads = HeadsPerTask(batch, slice);
-    for (int head = 0; head < shape_.num_kv_heads; head += static_cast<int>(heads)) {
-      const int64_t num_heads = std::min(heads, int64_t{shape_.num_kv_heads} - head);
-      const auto first_page = static_cast<int64_t>(ws.key_pages.size());
-      for (int64_t b = 0; b < blocks; ++b) {
-        const BlockId block = (*slice.blocks)[static_cast<size_t>(b)];
-        ws.key_pages.push_back(pool.Keys(block, plane, head));
-        ws.value_pages.push_back(pool.Values(block, plane, head));
-      }
-      for (int64_t row = 0; row < slice.num_rows; row += rows_per_task) {
-        ws.tasks.push_back({static_cast<int64_t>(s), head, num_heads, row,
-                            std::min(rows_per_task, slice.num_rows - row), first_page});
-      }
+  const RowSlice& slice = batch.slices[static_cast<size_t>(s)];
+  const int64_t heads = HeadsPerTask(batch, slice);
+  for (int head = 0; head < shape_.num_kv_heads; head += static_cast<int>(heads)) {
+    const int64_t num_heads = std::min(heads, int64_t{shape_.num_kv_heads} - head);
+    const auto first_page = static_cast<int64_t>(ws.key_pages.size());
+    AddPages(slice, 0, plane, head, pool, ws);
+    for (int64_t row = 0; row < slice.num_rows; row += rows_per_task) {
+      ws.tasks.push_back(
+          {s, head, num_heads, row, std::min(rows_per_task, slice.num_rows - row), first_page});
+    }
+  }
+}
+
+void GqaAttention::PlanShared(const GqaWorkspace::AttentionTask& shared, int plane,
+                              const RowBatch& batch, const KvPool& pool, GqaWorkspace& ws) const {
+  const int64_t blocks = shared.shared_keys / pool.block_tokens();
+  for (int head = 0; head < shape_.num_kv_heads; ++head) {
+    GqaWorkspace::AttentionTask& task = ws.tasks.emplace_back(shared);
+    task.head = head;
+    task.num_rows = 1;
+    task.first_page = static_cast<int64_t>(ws.key_pages.size());
+    const RowSlice& first = batch.slices[static_cast<size_t>(shared.slice)];
+    AddPages(first, 0, plane, head, pool, ws);
+    for (int64_t s = 1; s < shared.num_slices; ++s) {
+      AddPages(batch.slices[static_cast<size_t>(shared.slice + s)], blocks, plane, head, pool, ws);
     }
   }
 }
@@ -118,8 +179,64 @@ void GqaAttention::Attend(int plane, const RowBatch& batch, const KvPool& pool,
   PlanTasks(plane, batch, pool, ws);
   ws.attention_out.Resize(batch.num_rows(), int64_t{shape_.num_heads} * shape_.head_dim);
   ParallelFor(static_cast<int64_t>(ws.tasks.size()), [&](int64_t index) {
-    RunTask(ws.tasks[static_cast<size_t>(index)], plane, batch, pool, ws);
+    const GqaWorkspace::AttentionTask& task = ws.tasks[static_cast<size_t>(index)];
+    if (task.num_slices > 1) {
+      RunShared(task, plane, batch, pool, ws);
+    } else {
+      RunTask(task, plane, batch, pool, ws);
+    }
   });
+}
+
+AttentionJob GqaAttention::JobOf(const GqaWorkspace::AttentionTask& task, int plane,
+                                 const KvPool& pool, const GqaWorkspace& ws) const {
+  AttentionJob job;
+  job.type = pool.type();
+  job.k_pages = ws.key_pages.data() + task.first_page;
+  job.v_pages = ws.value_pages.data() + task.first_page;
+  job.page_tokens = pool.block_tokens();
+  job.head_dim = shape_.head_dim;
+  job.v_stride = pool.pages(plane).value_stride;
+  job.scale = 1.0F / std::sqrt(static_cast<float>(shape_.head_dim));
+  return job;
+}
+
+// The query heads of one KV head, of all slices.
+void GqaAttention::RunShared(const GqaWorkspace::AttentionTask& task, int plane,
+                             const RowBatch& batch, const KvPool& pool, GqaWorkspace& ws) const {
+  constexpr int64_t kMost = 16;  // query heads of a KV head; more go in parts
+  const int d = shape_.head_dim;
+  const int64_t group = shape_.num_heads / shape_.num_kv_heads;
+  const float* q[kMostSharing * kMost];
+  float* out[kMostSharing * kMost];
+  int32_t context[kMostSharing * kMost];
+  const void* const* own_keys[kMostSharing * kMost];
+  const void* const* own_values[kMostSharing * kMost];
+  AttentionJob job = JobOf(task, plane, pool, ws);
+  job.q = q;
+  job.out = out;
+  job.context = context;
+  job.shared_keys = static_cast<int>(task.shared_keys);
+  job.own_k_pages = own_keys;
+  job.own_v_pages = own_values;
+  for (int64_t part = 0; part < group; part += kMost) {
+    const int64_t heads = std::min(kMost, group - part);
+    int64_t page = task.first_page + task.shared_keys / pool.block_tokens();
+    job.rows = 0;
+    for (int64_t s = task.slice; s < task.slice + task.num_slices; ++s) {
+      const RowSlice& slice = batch.slices[static_cast<size_t>(s)];
+      for (int64_t head = task.head * group + part, end = head + heads; head < end; ++head) {
+        const auto i = static_cast<size_t>(job.rows++);
+        q[i] = ws.queries.data() + (head * batch.num_rows() + slice.first_row) * d;
+        out[i] = ws.attention_out.View().Row(slice.first_row) + head * d;
+        context[i] = static_cast<int32_t>(slice.first_index + 1);
+        own_keys[i] = ws.key_pages.data() + page;
+        own_values[i] = ws.value_pages.data() + page;
+      }
+      page += pool.BlocksFor(slice.first_index + 1) - task.shared_keys / pool.block_tokens();
+    }
+    kernels_.attention(job);
+  }
 }
 
 // Query heads h * group .. of KV head h are rows of the same job.
@@ -127,7 +244,6 @@ void GqaAttention::RunTask(const GqaWorkspace::AttentionTask& task, int plane,
                            const RowBatch& batch, const KvPool& pool, GqaWorkspace& ws) const {
   const int d = shape_.head_dim;
   const int group = shape_.num_heads / shape_.num_kv_heads;
-  const PageShape& pages = pool.pages(plane);
   const RowSlice& slice = batch.slices[static_cast<size_t>(task.slice)];
   const float* q[kMaxQueriesPerTask];
   float* out[kMaxQueriesPerTask];
@@ -144,21 +260,15 @@ void GqaAttention::RunTask(const GqaWorkspace::AttentionTask& task, int plane,
       }
     }
   }
-  AttentionJob job;
-  job.type = pool.type();
-  job.k_pages = ws.key_pages.data() + task.first_page;
-  job.v_pages = ws.value_pages.data() + task.first_page;
-  job.page_tokens = pool.block_tokens();
-  job.head_dim = d;
-  job.v_stride = pages.value_stride;
+  AttentionJob job = JobOf(task, plane, pool, ws);
   job.rows = rows / static_cast<int>(task.num_heads);
   job.q = q;
-  job.scale = 1.0F / std::sqrt(static_cast<float>(d));
   job.context = context;
   job.out = out;
   if (task.num_heads == 1) {
     kernels_.attention(job);
   } else {
+    const PageShape& pages = pool.pages(plane);
     kernels_.attention_heads(
         {job, static_cast<int>(task.num_heads), pages.key_bytes(), pages.value_bytes()});
   }

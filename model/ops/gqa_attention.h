@@ -29,7 +29,7 @@ struct GqaWorkspace {
   Mat cos, sin;                        // [R, d], filled by the caller before Scatter
   Mat queries;                         // [H][R, d], rotated
   Mat attention_out;                   // [R, H d]
-  std::vector<const void*> key_pages;  // per call of Attend: [slices][first heads of tasks][blocks]
+  std::vector<const void*> key_pages;  // per call of Attend: of each task in turn
   std::vector<const void*> value_pages;
   struct AttentionTask {
     int64_t slice = 0;
@@ -38,6 +38,10 @@ struct GqaWorkspace {
     int64_t first_row = 0;  // within the slice
     int64_t num_rows = 0;
     int64_t first_page = 0;  // into key_pages
+    // Slices from `slice` on, of one row each, that share their first keys: the pages of those,
+    // then the further ones of each slice.
+    int64_t num_slices = 1;
+    int64_t shared_keys = 0;
   };
   std::vector<AttentionTask> tasks;
   std::vector<CacheRows> cache_rows;  // per batch
@@ -69,7 +73,15 @@ class GqaAttention {
   void ScatterHead(int plane, KvPool& pool, const CacheRows& task, int head, MatView rows,
                    GqaWorkspace& ws) const;
   void PlanTasks(int plane, const RowBatch& batch, const KvPool& pool, GqaWorkspace& ws) const;
+  void PlanSlice(int64_t s, int plane, const RowBatch& batch, const KvPool& pool,
+                 GqaWorkspace& ws) const;
+  void PlanShared(const GqaWorkspace::AttentionTask& shared, int plane, const RowBatch& batch,
+                  const KvPool& pool, GqaWorkspace& ws) const;
   int64_t HeadsPerTask(const RowBatch& batch, const RowSlice& slice) const;
+  void RunShared(const GqaWorkspace::AttentionTask& task, int plane, const RowBatch& batch,
+                 const KvPool& pool, GqaWorkspace& ws) const;
+  AttentionJob JobOf(const GqaWorkspace::AttentionTask& task, int plane, const KvPool& pool,
+                     const GqaWorkspace& ws) const;
   void RunTask(const GqaWorkspace::AttentionTask& task, int plane, const RowBatch& batch,
                const KvPool& pool, GqaWorkspace& ws) const;
 

@@ -116,13 +116,13 @@ PLATEN_INLINE void Soften(State& state, const int32_t* context, int row, int row
 }
 
 // Keys [first, first + count) of a split for rows [row, row + rows) of the tile: scores, softmax,
-// weighted values.
+// weighted values. The job's pages begin with key `first_of_pages`.
 template <class Page>
 PLATEN_INLINE void AttendSplit(const AttentionJob& job, AttentionTile& t, const int32_t* context,
-                               int row, int rows, int first, int count) {
+                               int row, int rows, int first, int count, int first_of_pages = 0) {
   const int depth = job.head_dim;
   SoftmaxRows<kQueryTile>& state = t.state;
-  const int first_page = first / job.page_tokens;
+  const int first_page = (first - first_of_pages) / job.page_tokens;
   const SplitPages split = {job.k_pages + first_page, row == 0 ? job.v_pages + first_page : nullptr,
                             (count + job.page_tokens - 1) / job.page_tokens, job.page_tokens,
                             depth};
@@ -139,17 +139,40 @@ PLATEN_INLINE int LongestContext(const int32_t* context, int row, int rows) {
   return longest;
 }
 
-// attend(row, rows, first key, keys) for the row blocks of a tile and the splits they see.
+// attend(row, rows, first key, keys) for the row blocks of a tile and the splits before `end`, a
+// multiple of kKeySplit, that they see.
 template <class F>
-PLATEN_INLINE void ForSplits(const int32_t* context, int rows, F attend) {
-  const int longest = LongestContext(context, 0, rows);
+PLATEN_INLINE void ForSplits(const int32_t* context, int rows, F attend, int end = INT32_MAX) {
+  const int seen = LongestContext(context, 0, rows);
+  const int longest = seen < end ? seen : end;
   const int blocks = BlockCount(rows);
   for (int first = 0; first < longest; first += kKeySplit) {
     for (int i = 0; i < blocks; ++i) {
       const int row = BlockStart(rows, blocks, i);
       const int block_rows = BlockStart(rows, blocks, i + 1) - row;
-      const int left = LongestContext(context, row, block_rows) - first;
+      const int in_block = LongestContext(context, row, block_rows);
+      const int left = (in_block < longest ? in_block : longest) - first;
       if (left > 0) attend(row, block_rows, first, left < kKeySplit ? left : kKeySplit);
+    }
+  }
+}
+
+// The keys that lie in pages of rows' own. Rows of one query group have the same.
+template <class Page>
+void AttendOwnPages(const AttentionJob& job, AttentionTile& t, int first_row, int rows) {
+  const int32_t* context = job.context + first_row;
+  const void* const* const* pages = job.own_k_pages + first_row;
+  for (int row = 0, count = 1; row < rows; row += count) {
+    count = 1;
+    while (count < kTileRows && row + count < rows && pages[row + count] == pages[row]) ++count;
+    AttentionJob own = job;
+    own.k_pages = pages[row];
+    own.v_pages = job.own_v_pages[first_row + row];
+    const int longest = LongestContext(context, row, count);
+    for (int first = job.shared_keys; first < longest; first += kKeySplit) {
+      const int left = longest - first;
+      AttendSplit<Page>(own, t, context, row, count, first, left < kKeySplit ? left : kKeySplit,
+                        job.shared_keys);
     }
   }
 }
@@ -160,10 +183,12 @@ void AttendTile(const AttentionJob& job, int first_row, int rows) {
   const int32_t* context = job.context + first_row;
   t.state.Begin(job.q + first_row, rows, job.head_dim, job.scale, job.v_stride);
   ForSplits(
-      context,
-      rows, [&](int row, int block_rows, int first, int count) __attribute__((always_inline)) {
+      context, rows,
+      [&](int row, int block_rows, int first, int count) __attribute__((always_inline)) {
         AttendSplit<Page>(job, t, context, row, block_rows, first, count);
-      });
+      },
+      job.own_k_pages == nullptr ? INT32_MAX : job.shared_keys);
+  if (job.own_k_pages != nullptr) AttendOwnPages<Page>(job, t, first_row, rows);
   t.state.End(job.out + first_row, rows, job.head_dim, job.v_stride);
 }
 
