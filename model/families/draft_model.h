@@ -28,6 +28,11 @@ class DraftModel {
   // embeddings, hidden [R, D]; results in `workspace`, which MakeWorkspace made.
   virtual void Forward(ConstMatView embeddings, ConstMatView hidden, const RowBatch& batch,
                        KvPool& pool, DraftWorkspace& workspace) const = 0;
+
+  // The same for slots whose own predictions nobody wants: only their keys and values, with the
+  // bits that Forward writes. What the workspace gave before is lost.
+  virtual void FillCache(ConstMatView embeddings, ConstMatView hidden, const RowBatch& batch,
+                         KvPool& pool, DraftWorkspace& workspace) const = 0;
 };
 
 // Heads that guess further tokens from the target's hidden vector of one row and nothing else: of

@@ -115,6 +115,21 @@ Linear Linear::FromArrays(const LinearShape& shape, const LinearArrays& arrays,
   return linear;
 }
 
+Linear Linear::ColumnsFrom(int64_t first) const {
+  assert(first % shape_.panel_columns() == 0 && first < columns());
+  const auto panel = static_cast<size_t>(first / shape_.panel_columns());
+  const auto per_panel = [&](int64_t of_all) {
+    return panel * static_cast<size_t>(of_all / shape_.num_panels());
+  };
+  LinearShape shape = shape_;
+  shape.columns -= first;
+  LinearArrays arrays = arrays_;
+  arrays.panels = arrays.panels.subspan(per_panel(static_cast<int64_t>(arrays.panels.size())));
+  arrays.scales = arrays.scales.subspan(per_panel(static_cast<int64_t>(arrays.scales.size())));
+  arrays.bias = arrays.bias.subspan(per_panel(static_cast<int64_t>(arrays.bias.size())));
+  return FromArrays(shape, arrays, owner_);
+}
+
 size_t Linear::bytes() const {
   return arrays_.panels.size() + arrays_.scales.size_bytes() + arrays_.bias.size_bytes();
 }

@@ -159,6 +159,9 @@ class Linear {
   void ApplyQuantized(const KernelTable& kernels, const QuantizedRows& x, MatView y,
                       Mode mode = Mode::kStore) const;
 
+  // The layer of the columns from `first` on, which begins a panel. Shares the arrays.
+  Linear ColumnsFrom(int64_t first) const;
+
   const LinearShape& shape() const { return shape_; }
   const LinearArrays& arrays() const { return arrays_; }
   int64_t columns() const { return shape_.columns; }  // n

@@ -23,11 +23,9 @@ CacheShape DraftPlanes(const TextSizes& sizes) {
   return shape;
 }
 
-// Rows of `from`, the first of them left out, as far as `to` goes.
-void CopyRows(ConstView<float> from, int64_t left_out, View<float> to) {
-  for (int64_t r = 0; r < to.rows && left_out + r < from.rows; ++r) {
-    std::copy_n(from.Row(left_out + r), from.cols, to.Row(r));
-  }
+// The rows of `from`; `to` may have more.
+void CopyRows(ConstView<float> from, View<float> to) {
+  for (int64_t r = 0; r < from.rows; ++r) std::copy_n(from.Row(r), from.cols, to.Row(r));
 }
 
 bool NeededToDraft(const Module& module) {
@@ -126,6 +124,18 @@ void EngineDraft::HeadVectors(const TrainingPage& page, int steps,
   }
 }
 
+// Kept from page to page, because memory that is new costs more than what is done in it.
+KvPool& EngineDraft::PoolOf(int64_t blocks) {
+  if (pool_ == nullptr || pool_->total_blocks() < blocks) {
+    const CacheShape planes = DraftPlanes(snapshot_.architecture->text());
+    const KvType type = KvTypeOf(precision_);
+    pool_.reset();
+    pool_ = std::make_unique<KvPool>(planes, type, kBlockTokens,
+                                     blocks * kBlockTokens * KvPool::TokenBytes(planes, type));
+  }
+  return *pool_;
+}
+
 // The draft layer on one page: the first step of all slots, then chains from some of them at a
 // time. A chain sees the blocks that the first step filled up to its slot: whole ones are shared,
 // the one in which it goes on is a copy of its own.
@@ -135,15 +145,13 @@ struct EngineDraft::Chain {
         page(training_page),
         steps(number_of_steps),
         embeddings(of.Embed(page.ids)),
-        pool(DraftPlanes(of.snapshot_.architecture->text()), KvTypeOf(of.precision_), kBlockTokens,
-             PoolBytes()) {}
+        pool(of.PoolOf(BlocksNeeded())) {}
+  ~Chain() { pool.Release(blocks); }
 
   int64_t BlocksOfChain() const { return 1 + (steps + kBlockTokens - 1) / kBlockTokens; }
-  int64_t PoolBytes() const {
-    const int64_t chains = std::min(kRowsAtOnce, page.length()) * BlocksOfChain() * kBlockTokens;
-    return (page.length() + kBlockTokens + chains) *
-           KvPool::TokenBytes(DraftPlanes(draft.snapshot_.architecture->text()),
-                              KvTypeOf(draft.precision_));
+  int64_t BlocksNeeded() const {
+    const int64_t chains = std::min(kRowsAtOnce, page.length()) * BlocksOfChain();
+    return page.length() / kBlockTokens + 1 + chains;
   }
 
   void PushPosition(int64_t token, RowBatch& batch) const {
@@ -151,25 +159,30 @@ struct EngineDraft::Chain {
     batch.PushPosition(page.positions[0][i], page.positions[1][i], page.positions[2][i]);
   }
 
-  // Step 0 of slots 0 .. slots - 1, some at a time. Calls visit(first) behind each part; its rows
-  // are in the workspace.
+  // Step 0 of slots 0 .. slots - 1, some at a time; of those before `wanted` only what later rows
+  // see of them. Calls visit(first) behind each part from there on; its rows are in the workspace.
   template <typename Visit>
-  void First(int64_t slots, const Visit& visit) {
+  void First(int64_t wanted, int64_t slots, const Visit& visit) {
     [[maybe_unused]] const bool taken = pool.Take(pool.BlocksFor(slots), blocks);
     assert(taken);
-    for (int64_t first = 0; first < slots; first += draft.rows_of_block_) {
-      const int64_t count = std::min(draft.rows_of_block_, slots - first);
+    for (int64_t first = 0; first < slots;) {
+      const bool seen_alone = first < wanted;
+      const int64_t count = std::min(draft.rows_of_block_, (seen_alone ? wanted : slots) - first);
       RowBatch batch;
       batch.AddSlice(blocks, first, count);
       for (int64_t i = first; i < first + count; ++i) PushPosition(i, batch);
-      draft.parts_.draft->Forward(Float(embeddings.View().Rows(first + 1, count)),
-                                  Float(page.hidden.View().Rows(first, count)), batch, pool,
-                                  *draft.layer_workspace_);
-      visit(first);
+      const ConstMatView embedded = embeddings.View().Rows(first + 1, count);
+      const ConstMatView hidden = page.hidden.View().Rows(first, count);
+      if (seen_alone) {
+        draft.parts_.draft->FillCache(embedded, hidden, batch, pool, *draft.layer_workspace_);
+      } else {
+        draft.parts_.draft->Forward(embedded, hidden, batch, pool, *draft.layer_workspace_);
+        visit(first);
+      }
+      first += count;
     }
   }
 
-  static ConstMatView Float(ConstView<float> rows) { return rows; }
   const Mat& Chained() const {
     return draft.chain_on_ == ChainOn::kNormed ? draft.layer_workspace_->normed
                                                : draft.layer_workspace_->pre_norm;
@@ -220,15 +233,15 @@ struct EngineDraft::Chain {
   const TrainingPage& page;
   const int steps;
   const Matrix<float> embeddings;
-  KvPool pool;
-  BlockTable blocks;  // of the first step; go with the pool
+  KvPool& pool;
+  BlockTable blocks;  // of the first step
 };
 
 Matrix<float> EngineDraft::FirstStep(const TrainingPage& page) {
   Chain chain(*this, page, 1);
   Matrix<float> all(page.length() - 1, shape_.hidden_size);
-  chain.First(page.length() - 1, [&](int64_t first) {
-    CopyRows(layer_workspace_->normed.View(), 0, all.View().Rows(first, all.rows() - first));
+  chain.First(0, page.length() - 1, [&](int64_t first) {
+    CopyRows(layer_workspace_->normed.View(), all.View().Rows(first, all.rows() - first));
   });
   return all;
 }
@@ -247,13 +260,11 @@ void EngineDraft::Vectors(const TrainingPage& page, int steps,
   if (rows == 0) return;
   Chain chain(*this, page, steps);
   Matrix<float> chained(rows, shape_.hidden_size);
-  chain.First(page.prompt - 1 + rows, [&](int64_t first) {
-    // Of this part, the rows from the prompt's last slot on.
-    const int64_t before = std::max<int64_t>(0, page.prompt - 1 - first);
-    const int64_t row = first + before - (page.prompt - 1);
-    if (before >= layer_workspace_->normed.View().rows) return;
-    CopyRows(layer_workspace_->normed.View(), before, vectors[0].View().Rows(row, rows - row));
-    CopyRows(chain.Chained().View(), before, chained.View().Rows(row, rows - row));
+  const int64_t base = page.prompt - 1;  // the first slot that drafts
+  chain.First(base, base + rows, [&](int64_t first) {
+    const int64_t row = first - base;
+    CopyRows(layer_workspace_->normed.View(), vectors[0].View().Rows(row, rows - row));
+    CopyRows(chain.Chained().View(), chained.View().Rows(row, rows - row));
   });
   for (int64_t first = 0; first < rows && steps > 1; first += kRowsAtOnce) {
     const int64_t count = std::min(kRowsAtOnce, rows - first);

@@ -44,6 +44,7 @@ class EngineDraft {
  private:
   struct Chain;
   void MakeWorkspaces();
+  KvPool& PoolOf(int64_t blocks);
   void HeadVectors(const TrainingPage& page, int steps, std::vector<Matrix<float>>& vectors);
 
   const Snapshot& snapshot_;
@@ -58,6 +59,7 @@ class EngineDraft {
   std::unique_ptr<Workspace> text_workspace_;
   std::unique_ptr<Workspace> heads_workspace_;
   std::unique_ptr<DraftWorkspace> layer_workspace_;
+  std::unique_ptr<KvPool> pool_;  // of the page in work, or of a longer one before
 };
 
 // What a file of these weights says of itself: of heads, how they are computed.

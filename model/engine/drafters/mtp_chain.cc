@@ -125,8 +125,12 @@ void MtpChain::FillSlots(std::span<Sequence* const> sequences, const RowBatch& b
                   pass.embeddings.View().Row(first + slot));
     }
   }
+  if (!options_.observer) {
+    layer_.FillCache(pass.embeddings.View(), h, pass.batch, pool_, *pass.layer);
+    return;
+  }
   layer_.Forward(pass.embeddings.View(), h, pass.batch, pool_, *pass.layer);
-  if (options_.observer) options_.observer("mtp_prefill", pass.layer->normed.View());
+  options_.observer("mtp_prefill", pass.layer->normed.View());
 }
 
 // Without a lagging row there is nothing to draft from: one plain round follows.

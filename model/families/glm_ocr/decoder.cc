@@ -47,6 +47,21 @@ void DecoderLayerOp::Run(const DecoderLayerWeights& w, int cache_layer, const Ro
   AddRmsNormRows(kernels_, branch, w.post_mlp_layernorm, eps, x);
 }
 
+void DecoderLayerOp::FillCache(const DecoderLayerWeights& w, int cache_layer, const RowBatch& batch,
+                               KvPool& pool, ConstMatView x, DecoderWorkspace& ws) const {
+  // Queries come first. They are left out if keys begin with a panel of weights.
+  const int64_t queries = config_.q_size();
+  const int64_t left_out = queries % w.qkv.shape().panel_columns() == 0 ? queries : 0;
+  if (left_out == 0) attention_.ReserveQueries(batch.num_rows(), ws.attention);
+  const auto scatter = [&](const Linear::Piece& piece) {
+    attention_.Scatter(cache_layer, pool,
+                       {piece.first_row, left_out + piece.first_column, piece.values},
+                       ws.attention);
+  };
+  w.qkv.ColumnsFrom(left_out).ApplyInPieces(kernels_, {x, w.input_layernorm, config_.rms_norm_eps},
+                                            config_.head_dim, std::cref(scatter), ws.linear);
+}
+
 Decoder::Decoder(const TextConfig& config, const TextWeights& weights, const KernelTable& kernels)
     : config_(config), weights_(weights), kernels_(kernels), layer_(config, kernels) {}
 

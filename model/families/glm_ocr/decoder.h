@@ -31,6 +31,9 @@ class DecoderLayerOp {
   void Begin(const RowBatch& batch, const KvPool& pool, DecoderWorkspace& ws) const;
   void Run(const DecoderLayerWeights& w, int cache_layer, const RowBatch& batch, KvPool& pool,
            MatView x, DecoderWorkspace& ws) const;
+  // The keys and values alone.
+  void FillCache(const DecoderLayerWeights& w, int cache_layer, const RowBatch& batch, KvPool& pool,
+                 ConstMatView x, DecoderWorkspace& ws) const;
 
  private:
   const TextConfig config_;

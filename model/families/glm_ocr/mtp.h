@@ -24,8 +24,14 @@ class MtpLayer final : public DraftModel {
   std::unique_ptr<DraftWorkspace> MakeWorkspace() const override;
   void Forward(ConstMatView embeddings, ConstMatView hidden, const RowBatch& batch, KvPool& pool,
                DraftWorkspace& workspace) const override;
+  void FillCache(ConstMatView embeddings, ConstMatView hidden, const RowBatch& batch, KvPool& pool,
+                 DraftWorkspace& workspace) const override;
 
  private:
+  // What goes into the layer, in ws.pre_norm.
+  MatView Begin(ConstMatView embeddings, ConstMatView hidden, const RowBatch& batch,
+                const KvPool& pool, MtpWorkspace& ws) const;
+
   const TextConfig config_;
   const MtpWeights& weights_;
   const KernelTable& kernels_;

@@ -1,6 +1,7 @@
 #include "model/families/minillm/decoder.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <string>
 
@@ -141,6 +142,23 @@ void LayerOp::NoteReadNext(const LayerWeights& w, int64_t rows, DecoderWorkspace
   if (w.mlp) add_mlp(*w.mlp);
 }
 
+MatView LayerOp::Project(const AttentionWeights& w, int layer, ConstMatView x, KvPool& pool,
+                         DecoderWorkspace& ws, const Observer& observer) const {
+  const MatView input = ws.input.Shaped(x.rows, w.input.columns());
+  w.input.Apply(kernels_, x, input, ws.linear);
+  const int64_t latents = config_.kv_rank + config_.rope_width;
+  StoreLatents(w, layer, input.Columns(input.cols - latents, latents), pool, ws, observer);
+  return input;
+}
+
+void LayerOp::FillCache(const LayerWeights& w, int layer, KvPool& pool, ConstMatView x,
+                        DecoderWorkspace& ws) const {
+  assert(!w.index);
+  const MatView normed = ws.normed.Shaped(x.rows, x.cols);
+  RmsNormRows(kernels_, x, w.input_norm, config_.norm_eps, normed);
+  Project(w.attention, layer, normed, pool, ws, {});
+}
+
 void LayerOp::Attend(const LayerWeights& layer_weights, int layer, const RowBatch& batch,
                      KvPool& pool, MatView out, DecoderWorkspace& ws,
                      const Observer& observer) const {
@@ -148,10 +166,7 @@ void LayerOp::Attend(const LayerWeights& layer_weights, int layer, const RowBatc
   const int64_t rows = batch.num_rows();
   const int64_t heads = config_.num_heads, values = config_.value_width;
   const int64_t queries = heads * config_.query_width();
-  MatView input = ws.input.Shaped(rows, w.input.columns());
-  w.input.Apply(kernels_, ws.normed.View(), input, ws.linear);
-  const int64_t latents = config_.kv_rank + config_.rope_width;
-  StoreLatents(w, layer, input.Columns(input.cols - latents, latents), pool, ws, observer);
+  const MatView input = Project(w, layer, ws.normed.View(), pool, ws, observer);
   MatView q = ws.queries.Shaped(rows, queries);
   if (config_.q_rank > 0) {
     w.q_b.Apply(kernels_, {input.Columns(0, config_.q_rank), w.q_norm, config_.latent_eps}, q,

@@ -43,10 +43,16 @@ class LayerOp {
   // `layer` is its plane of the cache and its number in the observer's names.
   void Run(const LayerWeights& w, int layer, const RowBatch& batch, KvPool& pool, MatView x,
            DecoderWorkspace& ws, const Observer& observer) const;
+  // The latents alone, of a layer without an index.
+  void FillCache(const LayerWeights& w, int layer, KvPool& pool, ConstMatView x,
+                 DecoderWorkspace& ws) const;
 
  private:
   void Attend(const LayerWeights& layer_weights, int layer, const RowBatch& batch, KvPool& pool,
               MatView out, DecoderWorkspace& ws, const Observer& observer) const;
+  // First parts of queries and latents [R, query part + Rk + Dr], of which the latents are stored.
+  MatView Project(const AttentionWeights& w, int layer, ConstMatView x, KvPool& pool,
+                  DecoderWorkspace& ws, const Observer& observer) const;
   void StoreLatents(const AttentionWeights& w, int layer, MatView latents, KvPool& pool,
                     DecoderWorkspace& ws, const Observer& observer) const;
   // Which keys the rows keep; nullptr: all.

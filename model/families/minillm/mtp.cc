@@ -15,17 +15,28 @@ std::unique_ptr<DraftWorkspace> MtpLayer::MakeWorkspace() const {
   return std::make_unique<MtpWorkspace>();
 }
 
-void MtpLayer::Forward(ConstMatView embeddings, ConstMatView hidden, const RowBatch& batch,
-                       KvPool& pool, DraftWorkspace& workspace) const {
-  auto& ws = static_cast<MtpWorkspace&>(workspace);
-  const int64_t rows = batch.num_rows();
-  const int64_t width = config_.hidden_size;
-  MatView u = ws.pre_norm.Shaped(rows, width);
+MatView MtpLayer::Begin(ConstMatView embeddings, ConstMatView hidden, const RowBatch& batch,
+                        const KvPool& pool, MtpWorkspace& ws) const {
+  const MatView u = ws.pre_norm.Shaped(batch.num_rows(), config_.hidden_size);
   ApplyMtpInput(kernels_, {weights_.enorm, weights_.hnorm, weights_.eh_proj, config_.norm_eps},
                 embeddings, hidden, ws.joined, u, ws.decoder.linear);
   layer_.Begin(batch, pool, ws.decoder);
+  return u;
+}
+
+void MtpLayer::Forward(ConstMatView embeddings, ConstMatView hidden, const RowBatch& batch,
+                       KvPool& pool, DraftWorkspace& workspace) const {
+  auto& ws = static_cast<MtpWorkspace&>(workspace);
+  const MatView u = Begin(embeddings, hidden, batch, pool, ws);
   layer_.Run(weights_.layer, config_.num_layers, batch, pool, u, ws.decoder, {});
-  RmsNormRows(kernels_, u, weights_.head_norm, config_.norm_eps, ws.normed.Shaped(rows, width));
+  RmsNormRows(kernels_, u, weights_.head_norm, config_.norm_eps, ws.normed.Shaped(u.rows, u.cols));
+}
+
+void MtpLayer::FillCache(ConstMatView embeddings, ConstMatView hidden, const RowBatch& batch,
+                         KvPool& pool, DraftWorkspace& workspace) const {
+  auto& ws = static_cast<MtpWorkspace&>(workspace);
+  const MatView u = Begin(embeddings, hidden, batch, pool, ws);
+  layer_.FillCache(weights_.layer, config_.num_layers, pool, u, ws.decoder);
 }
 
 }  // namespace platen::minillm
