@@ -24,6 +24,25 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kMaxPages = 1'000'000;  // of a document, in a record
 constexpr std::string_view kPageStart = R"({"record":"page")";
+constexpr std::string_view kSumStart = R"(,"sum":")", kSumEnd = R"("})";
+
+// A record that says of failed pages or of pages read what a flipped bit has made of it would have
+// them left out in silence, so it carries a checksum of its line before it.
+std::string WithSum(const std::string& json) {
+  const std::string_view summed = std::string_view(json).substr(0, json.size() - 1);  // without }
+  return std::string(summed).append(kSumStart).append(HashHex(summed)).append(kSumEnd);
+}
+
+// Records of earlier versions have none.
+void CheckSum(const Json& json, std::string_view line) {
+  if (!json.contains("sum")) return;
+  const size_t sum_bytes = kSumStart.size() + kHashHexLength + kSumEnd.size();
+  if (line.size() > sum_bytes &&
+      WithSum(std::string(line.substr(0, line.size() - sum_bytes)) + "}") == line) {
+    return;
+  }
+  throw Error(ErrorKind::kEnvironment, {"", "sum"}, "is not that of the line");
+}
 
 // Ascending and apart, so that a page is found at once among however many ranges a record lists.
 std::vector<PageRange> Merged(std::vector<PageRange> ranges) {
@@ -152,6 +171,7 @@ void VisitLine(const std::string& line, const LedgerVisitor& visitor) {
   const auto json = ParseShallow<Json>(line);
   const auto kind = json.at("record").get<std::string>();
   if (kind == "document" && visitor.document) {
+    CheckSum(json, line);
     if (json.contains("output")) visitor.document(RecordFrom(json));  // without: of version 0.1
   } else if (kind == "run" && visitor.start) {
     visitor.start(RunFrom(json));
@@ -193,7 +213,7 @@ std::string DocumentLine(const DocumentRecord& record, const std::vector<int>& p
                {"failed", record.failed},
                {"outputs", record.output_bytes}};
   if (!record.rendering.empty()) json["rendering"] = record.rendering;
-  return json.dump();
+  return WithSum(json.dump());
 }
 
 std::string RunEndLine(int64_t run, const RunEnd& end) {
