@@ -12,6 +12,7 @@
 #include "model/support/atomic_file.h"
 #include "model/support/display_text.h"
 #include "model/support/error.h"
+#include "model/support/file_call.h"
 #include "model/support/utf8.h"
 #include "pipeline/own_folder.h"
 #include "stages/formats/document_writer.h"
@@ -146,6 +147,7 @@ void Ledger::RecordDocument(DocumentRecord record, const std::vector<int>& pages
 
 void Ledger::Sync() {
   if (std::exchange(synced_, true)) return;
+  const FileCall call(state_.path(), kLedgerName);
   if (::fdatasync(ledger_.get()) != 0 && errno != EINVAL) {
     const int code = errno;
     OnOwnFolder([&] { ThrowFileError(state_.PathOf(kLedgerName), "sync", code); });

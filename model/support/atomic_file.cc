@@ -9,8 +9,10 @@
 #include <utility>
 
 #include "model/support/error.h"
+#include "model/support/file_call.h"
 
 namespace platen {
+
 AtomicFile::AtomicFile(const Folder& temporary, std::string temporary_name, const Folder& folder,
                        std::string name)
     : AtomicFile(OpenAnew(temporary, temporary_name, O_WRONLY), temporary, temporary_name, folder,
@@ -48,6 +50,7 @@ void AtomicFile::Commit() {
 }
 
 void AtomicFile::Sync() const {
+  const FileCall call(folder_.path(), name_);
   if (::fsync(fd_.get()) != 0) ThrowFileError(folder_.PathOf(name_), "sync", errno);
 }
 

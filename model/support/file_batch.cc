@@ -9,6 +9,8 @@
 #include <set>
 #include <utility>
 
+#include "model/support/file_call.h"
+
 namespace platen {
 namespace {
 
@@ -63,6 +65,7 @@ void FileBatch::Commit() {
 
 void FileBatch::SyncFiles() const {
   const auto is_written = [](const Waiting& waiting) { return IsWritten(waiting.file.fd()); };
+  const FileCall call(files_.front().folder->path());
   const int any = files_.front().file.fd();
   if (files_.size() >= kManyFiles && SyncsAsAWhole(any) && ::syncfs(any) == 0 &&
       std::all_of(files_.begin(), files_.end(), is_written)) {

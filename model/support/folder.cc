@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "model/support/error.h"
+#include "model/support/file_call.h"
 
 namespace platen {
 namespace {
@@ -43,6 +44,7 @@ void ThrowFileError(const std::string& path, const std::string& action, int code
 }
 
 void WriteAll(int fd, std::string_view bytes, const std::string& path, int64_t offset) {
+  const FileCall call(path);
   while (!bytes.empty()) {
     const ssize_t written = offset < 0 ? ::write(fd, bytes.data(), bytes.size())
                                        : ::pwrite(fd, bytes.data(), bytes.size(), offset);
@@ -55,6 +57,7 @@ void WriteAll(int fd, std::string_view bytes, const std::string& path, int64_t o
 
 std::string ReadAll(int fd, uint64_t offset, uint64_t size, const std::string& path) {
   std::string bytes(size, '\0');
+  const FileCall call(path);
   for (size_t done = 0; done < size;) {
     const ssize_t n =
         ::pread(fd, bytes.data() + done, size - done, static_cast<off_t>(offset + done));
@@ -85,6 +88,7 @@ std::string Folder::PathOf(const std::string& name) const {
 }
 
 Folder Folder::Open(const std::string& path, Missing missing) {
+  const FileCall call(path);
   if (missing == Missing::kCreate) {
     std::error_code error;
     std::filesystem::create_directories(path, error);
@@ -102,6 +106,7 @@ std::pair<Folder, std::string> Folder::OpenParent(const std::string& path, Missi
 }
 
 Folder Folder::Below(const std::string& relative, Missing missing) const {
+  const FileCall call(path_, relative);
   UniqueFd fd(::openat(fd_.get(), ".", kFolderFlags));
   if (!fd) ThrowFileError(path_, "open the folder", errno);
   Folder folder(std::move(fd), path_);
@@ -134,6 +139,7 @@ Folder Folder::Sub(const std::string& name, Missing missing) const {
 UniqueFd Folder::OpenFile(const std::string& name, int flags) const {
   // O_NONBLOCK: opening a named pipe returns at once and is refused below; regular files ignore it.
   const int all_flags = flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  const FileCall call(path_, name);
   UniqueFd fd(::openat(fd_.get(), name.c_str(), all_flags, kFileMode));
   const int code = errno;
   if (!fd && code == ENOENT && (flags & O_CREAT) == 0) return fd;
@@ -147,6 +153,7 @@ UniqueFd Folder::OpenFile(const std::string& name, int flags) const {
 }
 
 std::optional<struct stat> Folder::Look(const std::string& name) const {
+  const FileCall call(path_, name);
   struct stat info = {};
   if (::fstatat(fd_.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0) return info;
   // Nothing of that name, or that could have it. A disk that does not answer says neither.
@@ -155,12 +162,14 @@ std::optional<struct stat> Folder::Look(const std::string& name) const {
 }
 
 void Folder::Remove(const std::string& name) const {
+  const FileCall call(path_, name);
   if (::unlinkat(fd_.get(), name.c_str(), 0) != 0 && errno != ENOENT) {
     ThrowFileError(PathOf(name), "remove", errno);
   }
 }
 
 void Folder::Rename(const std::string& name, const Folder& to, const std::string& new_name) const {
+  const FileCall call(to.path_, new_name);
   if (::renameat(fd_.get(), name.c_str(), to.fd_.get(), new_name.c_str()) != 0) {
     ThrowFileError(to.PathOf(new_name), "rename into", errno);
   }
@@ -181,6 +190,7 @@ void Folder::Link(const std::string& name, const std::string& target) const {
 }
 
 std::vector<std::string> Folder::Names() const {
+  const FileCall call(path_);
   // A descriptor of its own: closedir closes it, and reading moves its place.
   UniqueFd fd(::openat(fd_.get(), ".", kFolderFlags));
   if (!fd) ThrowFileError(path_, "open the folder", errno);
@@ -201,6 +211,7 @@ std::vector<std::string> Folder::Names() const {
 }
 
 void Folder::Sync() const {
+  const FileCall call(path_);
   // Some file systems cannot sync folders, and say so in one of these ways.
   if (::fsync(fd_.get()) != 0 && errno != EINVAL && errno != EROFS) {
     ThrowFileError(path_, "sync", errno);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "model/support/error.h"
+#include "model/support/file_call.h"
 #include "model/support/folder.h"
 
 namespace platen {
@@ -47,6 +48,7 @@ FileStamp RegularFileStamp(const UniqueFd& fd, const std::string& path) {
 }  // namespace
 
 std::optional<FileStamp> StampOf(const std::string& path) {
+  const FileCall call(path);
   struct stat info = {};
   if (stat(path.c_str(), &info) != 0) return std::nullopt;
   return StampFrom(info);

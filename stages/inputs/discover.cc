@@ -12,6 +12,7 @@
 
 #include "model/support/display_text.h"
 #include "model/support/error.h"
+#include "model/support/file_call.h"
 #include "stages/inputs/input_names.h"
 #include "stages/inputs/output_clashes.h"
 #include "stages/inputs/patterns.h"
@@ -24,9 +25,19 @@ namespace {
 namespace fs = std::filesystem;
 
 std::optional<struct stat> Stat(const std::string& path) {
+  const FileCall call(path);
   struct stat info = {};
   if (::stat(path.c_str(), &info) != 0) return std::nullopt;
   return info;
+}
+
+std::vector<std::string> NamesIn(const std::string& path, std::error_code& error) {
+  const FileCall call(path);
+  std::vector<std::string> names;
+  for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+    names.push_back(it->path().filename().string());
+  }
+  return names;
 }
 
 // Nothing can be there, or it is not for us. Any other error is the disk's, and may pass.
@@ -185,11 +196,7 @@ class Discoverer {
       return;
     }
     std::error_code error;
-    std::vector<std::string> names;
-    for (fs::directory_iterator it(place.path, error), end; !error && it != end;
-         it.increment(error)) {
-      names.push_back(it->path().filename().string());
-    }
+    std::vector<std::string> names = NamesIn(place.path, error);
     if (error) {
       if (!IsWanted(place)) return;
       AddDocument(place, nullptr,

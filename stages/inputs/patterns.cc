@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
+#include "model/support/file_call.h"
 #include "stages/inputs/discover.h"
 #include "stages/inputs/input_names.h"
 
@@ -20,6 +22,7 @@ constexpr const char* kWildcards = "*?[";
 
 // What matches, and folders that could not be listed: what they hold is a failure, not nothing.
 std::vector<std::string> Glob(const std::string& pattern) {
+  const FileCall call(pattern);
   static thread_local std::vector<std::string> unlisted;
   unlisted.clear();
   glob_t matches = {};
@@ -86,6 +89,7 @@ class Expansion {
   // What `rest` matches in a folder and in all below it; all files if it is empty.
   void AddBelow(const std::string& folder, const std::string& rest) {
     const std::string path = folder.empty() ? "." : folder;
+    std::optional<FileCall> call(std::in_place, path);
     std::error_code error;
     const fs::file_type type = fs::status(path, error).type();
     if (type == fs::file_type::none) names_.push_back(path);  // the disk does not say
@@ -101,6 +105,7 @@ class Expansion {
       if (is_folder && !it->is_symlink(unknown)) below.push_back(inner);
       if (!is_folder && rest.empty()) names_.push_back(inner);
     }
+    call.reset();
     if (error) {
       names_.push_back(path);
       return;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "model/support/error.h"
+#include "model/support/file_call.h"
 
 namespace platen {
 namespace {
@@ -112,6 +113,7 @@ bool IsOnServer(const std::string& path) {
   const std::string folder = slash == path.npos ? "." : path.substr(0, slash + 1);
   const std::lock_guard lock(mutex);
   if (const auto found = known.find(folder); found != known.end()) return found->second;
+  const FileCall call(folder);
   struct statfs info = {};
   if (::statfs(folder.c_str(), &info) != 0) return false;
   if (known.size() == kMostKnown) known.clear();

@@ -6,6 +6,7 @@
 
 #include "apps/platen/cli/command_line.h"
 #include "apps/platen/cli/exit_codes.h"
+#include "apps/platen/cli/file_watch.h"
 #include "apps/platen/cli/interrupt.h"
 #include "apps/platen/cli/log.h"
 #include "apps/platen/cli/model_options.h"
@@ -85,6 +86,7 @@ int RunExportCommand(const Words& words) {
                         const std::string& path, const std::vector<DocumentSetting>& as) {
     return OpenAsRead(path, as, passwords);
   };
+  const FileWatch watch;
   CatchInterrupts();
   LimitThreads(ThreadsToExport(*settings));
   Ledger ledger(dir, identity);

@@ -12,6 +12,7 @@
 
 #include "apps/platen/cli/command_line.h"
 #include "apps/platen/cli/exit_codes.h"
+#include "apps/platen/cli/file_watch.h"
 #include "apps/platen/cli/interrupt.h"
 #include "apps/platen/cli/log.h"
 #include "apps/platen/cli/metrics_file.h"
@@ -289,6 +290,7 @@ int RunOcrCommand(const Words& words) {
     const std::unique_ptr<Job> job = FindWork(settings);
     if (settings.Flag("dry-run")) return ShowPlan(settings, *job);
     CatchInterrupts();  // until here there is nothing that an interrupt could leave undone
+  const FileWatch watch;
     job->target.Prepare();
     KeepOpenCvSingleThreaded();
     return ReadDocuments(settings, words, *job);
