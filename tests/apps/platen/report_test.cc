@@ -71,6 +71,19 @@ TEST_F(ReportTest, SaysWhatWasReadWhatFailedAndWhatIsDoubtful) {
   EXPECT_EQ(testing::Outputs(folder_ / "out"), before);
 }
 
+// As after shards: the run over everything has nothing left to read.
+TEST_F(ReportTest, OfARunWithoutPagesTheFiguresAreThoseOfTheRunsBefore) {
+  CopySample("pages/phototest.tif", "in/b.tif");
+  for (const char* shard : {"1/2", "2/2"}) Ocr({"in", "-o", "out", "--shard", shard});
+  Ocr({"in", "-o", "out"});
+  EXPECT_EQ(Run().exit_code, 0);
+  const std::string page = Page();
+  for (const char* part : {"It had no page to read.", "pages read by that run", "<b>3</b>",
+                           "speculative_decode", "draft 1"}) {
+    EXPECT_TRUE(Contains(page, part)) << part;
+  }
+}
+
 TEST_F(ReportTest, IsTheSameForTheSameFolder) {
   Ocr({"in", "-o", "out"});
   Run();

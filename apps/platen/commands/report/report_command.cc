@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
@@ -71,6 +72,21 @@ Folder StateOf(const Folder& common, const Shard& shard) {
   return common.Below(shard.is_all() ? "" : ShardPath(shard), Folder::Missing::kFail);
 }
 
+// Of each part of the latest job that read pages, the latest run that did. A run over everything
+// after the shards reads what is left, often nothing, and figures of nothing tell nothing.
+std::vector<RunView> LatestThatRead(const std::vector<std::vector<RunView>>& runs_of_parts) {
+  std::vector<std::vector<RunView>> that_read;
+  for (const std::vector<RunView>& runs : runs_of_parts) {
+    const auto found = std::find_if(runs.begin(), runs.end(),
+                                    [](const RunView& run) { return run.pages_read > 0; });
+    if (found != runs.end()) that_read.push_back({*found});
+  }
+  std::vector<RunView> latest = LatestFirst(std::move(that_read));
+  std::erase_if(latest, [count = latest.empty() ? 0 : latest.front().shard.count](
+                            const RunView& run) { return run.shard.count != count; });
+  return latest;
+}
+
 // The latest run of each part of the job, and all that are compared.
 void ReadRuns(const Folder& common, ReportFacts& facts) {
   std::vector<Shard> parts = {Shard()};
@@ -85,6 +101,7 @@ void ReadRuns(const Folder& common, ReportFacts& facts) {
     if (!runs.empty() && part.count == count) job.push_back({runs.front()});
   }
   facts.job = LatestFirst(std::move(job));
+  facts.read = LatestThatRead(runs_of_parts);
   facts.runs = LatestFirst(std::move(runs_of_parts));
 }
 

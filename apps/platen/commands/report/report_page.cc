@@ -8,10 +8,9 @@
 #include "apps/platen/cli/html_page.h"
 #include "apps/platen/cli/progress_line.h"
 #include "apps/platen/commands/report/charts.h"
+#include "apps/platen/commands/report/doubt_cards.h"
 #include "apps/platen/commands/report/report_style.h"
 #include "model/support/grouped.h"
-#include "stages/doubts.h"
-#include "stages/formats/base64.h"
 #include "stages/formats/xml_writer.h"
 
 namespace platen {
@@ -27,14 +26,12 @@ std::string Short(double value) {
   return fmt::format("{:.{}f}", value, digits);
 }
 
-std::string PageName(const std::string& document, int64_t page) {
-  return page > 0 ? document + ", page " + std::to_string(page) : document;
-}
-
 class Page {
  public:
   explicit Page(const ReportFacts& facts) : facts_(facts) {
-    for (const RunView& run : facts.job) Add(run);
+    for (const RunView& run : facts.read) Add(run);
+    latest_read_ = std::any_of(facts.job.begin(), facts.job.end(),
+                               [](const RunView& run) { return run.pages_read > 0; });
   }
 
   std::string Write() {
@@ -44,7 +41,7 @@ class Page {
     WriteStages();
     WriteDrafts();
     WriteFailures();
-    WriteDoubts();
+    WriteDoubts(facts_, xml_);
     WriteRuns();
     WriteMachine();
     xml_.CloseAll();
@@ -52,7 +49,7 @@ class Page {
   }
 
  private:
-  // Figures of all parts of the job together.
+  // Figures of all parts of a job together.
   void Add(const RunView& run) {
     all_.pages_read += run.pages_read;
     all_.pages_failed += run.pages_failed;
@@ -112,15 +109,24 @@ class Page {
       const RunView& run = facts_.job.front();
       Say("Latest run: " + run.started_at + " to " + run.ended_at + ", " + run.result +
           (run.host.empty() ? "" : ", on " + run.host) + ", platen " + run.version + ".");
+      WriteWhoseFigures();
     }
     xml_.Open("ul", {{"class", "tiles"}});
-    Tile(Grouped(all_.pages_read), "pages read by the latest run");
+    Tile(Grouped(all_.pages_read),
+         latest_read_ ? "pages read by the latest run" : "pages read by that run");
     Tile(Grouped(facts_.status.pages), "pages in the folder");
     Tile(Grouped(facts_.status.documents), "documents in the folder");
     Tile(Grouped(facts_.status.failures), "failures");
     Tile(Grouped(facts_.doubtful_pages), "doubtful pages");
     if (all_.pages_read > 0) WriteCostTiles();
     xml_.Close();
+  }
+
+  void WriteWhoseFigures() {
+    if (latest_read_ || facts_.read.empty()) return;
+    Say("It had no page to read. Figures and charts are those of the latest that had, which began "
+        "at " +
+        facts_.read.front().started_at + ".");
   }
 
   void WriteCostTiles() {
@@ -137,7 +143,7 @@ class Page {
     constexpr double kShortRun = 10;
     if (all_.pages_read + all_.pages_failed == 0 || all_.wall_s < kShortRun) return;
     Heading("Pages per minute");
-    DrawThroughput(ThroughputOf(facts_.job), xml_);
+    DrawThroughput(ThroughputOf(facts_.read), xml_);
     xml_.Leaf("p", {{"class", "soft"}},
               "Times are UTC. Pages that failed are red. Large documents count when each page is "
               "done.");
@@ -145,7 +151,7 @@ class Page {
 
   void WriteStages() {
     std::vector<StageView> stages;
-    for (const RunView& run : facts_.job) {
+    for (const RunView& run : facts_.read) {
       for (const StageView& stage : run.stages) {
         const auto known = std::find_if(stages.begin(), stages.end(),
                                         [&](const auto& s) { return s.name == stage.name; });
@@ -175,9 +181,9 @@ class Page {
   }
 
   void WriteDrafts() {
-    const auto drafted = std::find_if(facts_.job.begin(), facts_.job.end(),
+    const auto drafted = std::find_if(facts_.read.begin(), facts_.read.end(),
                                       [](const RunView& run) { return run.tokens > 0; });
-    if (drafted == facts_.job.end()) return;
+    if (drafted == facts_.read.end()) return;
     Heading("Speculative decoding");
     Say("Speculation was " + drafted->speculation + ".");
     std::vector<Bar> bars;
@@ -231,58 +237,6 @@ class Page {
     xml_.Close();
   }
 
-  void WriteDoubts() {
-    if (facts_.doubtful_pages == 0) return;
-    Heading("Doubtful pages");
-    Say("Read, but perhaps not well: worth a look. Lines that the model was unsure of are red.");
-    xml_.Open("div", {{"class", "cards"}});
-    for (const DoubtfulCard& card : facts_.doubtful) WriteCard(card);
-    xml_.Close();
-    const auto shown = static_cast<int64_t>(facts_.doubtful.size());
-    if (shown < facts_.doubtful_pages) {
-      xml_.Leaf("p", {{"class", "soft"}},
-                Grouped(shown) + " of " + Grouped(facts_.doubtful_pages) +
-                    " are shown (--pictures); all are in run.json.");
-    }
-  }
-
-  void WriteCard(const DoubtfulCard& card) {
-    xml_.Open("div", {{"class", "card"}});
-    if (card.page && card.page->page.width > 0 && card.page->page.height > 0) {
-      WritePicture(*card.page);
-    }
-    xml_.Open("div");
-    xml_.Leaf("b", {}, PageName(card.doubt.name, card.doubt.page));
-    xml_.Leaf("p", {}, card.doubt.text);
-    if (!card.page) {
-      xml_.Leaf("p", {{"class", "soft"}}, "Its result is not stored any more.");
-    } else if (!card.page->image) {
-      xml_.Leaf("p", {{"class", "soft"}}, "The scan is not where it was read.");
-    }
-    xml_.Close();
-    xml_.Close();
-  }
-
-  void WritePicture(const GalleryPage& shown) {
-    const std::string width = std::to_string(shown.page.width);
-    const std::string height = std::to_string(shown.page.height);
-    xml_.Open("svg", {{"viewBox", "0 0 " + width + " " + height}});
-    if (shown.image) {
-      xml_.Empty("image", {{"href", "data:" + shown.image->media_type + ";base64," +
-                                        Base64(shown.image->bytes)},
-                           {"width", width},
-                           {"height", height}});
-    }
-    for (const PlacedRegion& region : shown.page.regions) {
-      for (const PlacedLine* line : region.AllLines()) {
-        const bool low = line->confidence < kLowLineConfidence;
-        xml_.Empty("polygon",
-                   {{"class", low ? "low" : "sure"}, {"points", PointsText(line->place.quad)}});
-      }
-    }
-    xml_.Close();
-  }
-
   void WriteRuns() {
     if (facts_.runs.empty()) return;
     Heading("Runs");
@@ -311,7 +265,7 @@ class Page {
 
   void WriteMachine() {
     if (facts_.job.empty()) return;
-    const RunView& run = facts_.job.front();
+    const RunView& run = (facts_.read.empty() ? facts_.job : facts_.read).front();
     Heading("Machine and options");
     OpenTable();
     const auto row = [&](const std::string& name, const std::string& value) {
@@ -326,7 +280,8 @@ class Page {
   }
 
   const ReportFacts& facts_;
-  RunView all_;
+  RunView all_;               // of `facts_.read`
+  bool latest_read_ = false;  // any page
   XmlWriter xml_;
 };
 

@@ -27,6 +27,7 @@ struct ReportFacts {
   std::string folder;  // for people
   FolderStatus status;
   std::vector<RunView> job;   // the latest run of each part of the latest job that came to its end
+  std::vector<RunView> read;  // the same of the latest job that read pages: its figures are shown
   std::vector<RunView> runs;  // all that are compared, the latest first
   std::vector<FailureView> failures;
   std::vector<DoubtfulCard> doubtful;
