@@ -27,6 +27,7 @@ import struct
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,7 +38,7 @@ FONT = {  # 5 x 7 dots of each digit, a row a number
     "9": (14, 17, 17, 15, 1, 2, 12),
 }  # fmt: skip
 DOT, MARGIN = 4, 24
-WRITING_CALLS = ("write,pwrite64,openat,rename,renameat,renameat2,fsync,fdatasync,mkdirat,unlinkat,ftruncate,linkat,"
+WRITING_CALLS = ("write,pwrite64,openat,rename,renameat,renameat2,fsync,fdatasync,syncfs,mkdirat,unlinkat,ftruncate,linkat,"
                  "symlinkat,fallocate,copy_file_range")  # fmt: skip
 
 
@@ -288,33 +289,40 @@ def kill_at_every_call(args: argparse.Namespace, work: Path) -> None:
     print(f"killed at each of {killed} calls that change files: the same files each time")
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def options_of(description: str, documents: int) -> argparse.ArgumentParser:
+    """The options that all programs of this folder have."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--platen", type=Path, default=ROOT / "build/bin/platen", help="the program (%(default)s)")
-    parser.add_argument("--documents", type=int, default=500, metavar="N", help="(%(default)s)")
-    parser.add_argument("--kills", type=int, default=20, metavar="N", help="runs to be killed (%(default)s)")
+    parser.add_argument("--work", type=Path, required=True, metavar="DIR", help="folder for all of it")
+    parser.add_argument("--documents", type=int, default=documents, metavar="N", help="(%(default)s)")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6), help="(a new one)")
-    parser.add_argument("--work", type=Path, required=True, metavar="DIR", help="folder for all of it; with the same --seed it is gone on with")
-    parser.add_argument("--full-disk", type=Path, metavar="LIBRARY",
-                        help="libplaten_full_disk.so of the build, to have disks that are full")  # fmt: skip
-    parser.add_argument("--memory", action="store_true", help="compare 10 pages with 5,000 instead")
-    parser.add_argument("--syscalls", action="store_true", help="kill at every call that changes a file instead")
-    args = parser.parse_args()
-    args.platen, args.work = args.platen.resolve(), args.work.resolve()
-    args.full_disk = args.full_disk and args.full_disk.resolve()
-    args.work.mkdir(parents=True, exist_ok=True)
+    parser.set_defaults(full_disk=None)
+    return parser
+
+
+def exit_code_of(args: argparse.Namespace, check: Callable[[argparse.Namespace, Path], None]) -> int:
+    args.platen = args.platen.resolve()
     print(f"seed {args.seed}", flush=True)
     try:
-        if args.memory:
-            measure_memory(args, args.work)
-        elif args.syscalls:
-            kill_at_every_call(args, args.work)
-        else:
-            endure(args, args.work)
+        check(args, args.work.resolve())
     except Failed as error:
         print(f"FAILED: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def main() -> int:
+    parser = options_of(__doc__, documents=500)
+    parser.add_argument("--kills", type=int, default=20, metavar="N", help="runs to be killed (%(default)s)")
+    parser.add_argument("--full-disk", type=Path, metavar="LIBRARY",
+                        help="libplaten_full_disk.so of the build, to have disks that are full")  # fmt: skip
+    parser.add_argument("--memory", action="store_true", help="compare 10 pages with 5,000 instead")
+    parser.add_argument("--syscalls", action="store_true", help="kill at every call that changes a file instead")
+    parser.epilog = "With the same --seed and --work it goes on where it was."
+    args = parser.parse_args()
+    args.full_disk = args.full_disk and args.full_disk.resolve()
+    args.work.mkdir(parents=True, exist_ok=True)
+    return exit_code_of(args, measure_memory if args.memory else kill_at_every_call if args.syscalls else endure)
 
 
 if __name__ == "__main__":

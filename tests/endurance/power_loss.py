@@ -22,7 +22,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from endurance import ROOT, Failed, Runs, compare, files_of, pgm, tiff
+from endurance import Failed, Runs, compare, exit_code_of, files_of, options_of, pgm, tiff
 
 CALLS = ("open,openat,creat,close,dup,dup2,dup3,fcntl,lseek,write,pwrite64,writev,mkdir,mkdirat,rename,renameat,renameat2,"
          "unlink,unlinkat,ftruncate,fsync,fdatasync,syncfs")  # fmt: skip
@@ -327,34 +327,26 @@ def contents(node: Node) -> object:
     return bytes(node.content)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--platen", type=Path, default=ROOT / "build/bin/platen", help="the program (%(default)s)")
-    parser.add_argument("--work", type=Path, required=True, metavar="DIR", help="folder for all of it")
-    parser.add_argument("--documents", type=int, default=60, metavar="N", help="(%(default)s)")
-    parser.add_argument("--cuts", type=int, default=100, metavar="N", help="(%(default)s)")
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6), help="(a new one)")
-    parser.add_argument("--keep", action="store_true", help="keep the state before each last run, as DIR/state")
-    args = parser.parse_args()
-    args.platen, args.full_disk = args.platen.resolve(), None
-    folder, rng = args.work.resolve(), random.Random(args.seed)
-    print(f"seed {args.seed}", flush=True)
+def check(args: argparse.Namespace, folder: Path) -> None:
+    rng = random.Random(args.seed)
     shutil.rmtree(folder, ignore_errors=True)
     runs = Runs(args, folder)
     make_inputs(folder, rng, args.documents)
-    try:
-        cut_power(args, folder, runs, (args.cuts + 1) // 2, rng)
-        runs.whole("begun")
-        for path in itertools.islice(sorted((folder / "in").rglob("*.pgm")), 0, None, 3):
-            path.write_bytes(pgm(str(rng.randrange(10**6))))
-        for path in itertools.islice(sorted((folder / "in").rglob("*.tif")), 0, None, 2):
-            path.write_bytes(b"II*\0")
-        make_inputs(folder, rng, args.documents // 3)
-        cut_power(args, folder, runs, args.cuts // 2, rng)
-    except Failed as error:
-        print(f"FAILED: {error}", file=sys.stderr)
-        return 1
-    return 0
+    cut_power(args, folder, runs, (args.cuts + 1) // 2, rng)
+    runs.whole("begun")
+    for path in itertools.islice(sorted((folder / "in").rglob("*.pgm")), 0, None, 3):
+        path.write_bytes(pgm(str(rng.randrange(10**6))))
+    for path in itertools.islice(sorted((folder / "in").rglob("*.tif")), 0, None, 2):
+        path.write_bytes(b"II*\0")
+    make_inputs(folder, rng, args.documents // 3)
+    cut_power(args, folder, runs, args.cuts // 2, rng)
+
+
+def main() -> int:
+    parser = options_of(__doc__, documents=60)
+    parser.add_argument("--cuts", type=int, default=100, metavar="N", help="(%(default)s)")
+    parser.add_argument("--keep", action="store_true", help="keep the state before each last run, as DIR/state")
+    return exit_code_of(parser.parse_args(), check)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ import sys
 import time
 from pathlib import Path
 
-from endurance import ROOT, Failed, Runs, compare, files_of, make_documents
+from endurance import ROOT, Failed, Runs, compare, exit_code_of, files_of, make_documents, options_of
 
 REASONS = ("Input/output error", "Stale file handle", "Connection timed out", "No space left on device")
 
@@ -136,26 +136,19 @@ def hang(args: argparse.Namespace, work: Path) -> None:
     print(f"{name} did not come back: it failed, the others were read; the next run read it", flush=True)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--platen", type=Path, default=ROOT / "build/bin/platen", help="the program (%(default)s)")
-    parser.add_argument("--fs", type=Path, default=ROOT / "build/tests/unreliable_fs", help="(%(default)s)")
-    parser.add_argument("--work", type=Path, required=True, metavar="DIR", help="folder for all of it")
-    parser.add_argument("--documents", type=int, default=300, metavar="N", help="(%(default)s)")
-    parser.add_argument("--runs", type=int, default=60, metavar="N", help="over a file system with faults (%(default)s)")
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6), help="(a new one)")
-    args = parser.parse_args()
-    args.platen, args.fs, args.full_disk = args.platen.resolve(), args.fs.resolve(), None
-    work = args.work.resolve()
-    print(f"seed {args.seed}", flush=True)
+def check(args: argparse.Namespace, work: Path) -> None:
     shutil.rmtree(work, ignore_errors=True)
-    try:
-        endure(args, work)
-        hang(args, work)
-    except Failed as error:
-        print(f"FAILED: {error}", file=sys.stderr)
-        return 1
-    return 0
+    endure(args, work)
+    hang(args, work)
+
+
+def main() -> int:
+    parser = options_of(__doc__, documents=300)
+    parser.add_argument("--fs", type=Path, default=ROOT / "build/tests/unreliable_fs", help="(%(default)s)")
+    parser.add_argument("--runs", type=int, default=60, metavar="N", help="over a file system with faults (%(default)s)")
+    args = parser.parse_args()
+    args.fs = args.fs.resolve()
+    return exit_code_of(args, check)
 
 
 if __name__ == "__main__":
