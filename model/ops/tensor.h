@@ -4,7 +4,6 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <span>
 
@@ -48,11 +47,10 @@ class Mat {
   void Resize(int64_t rows, int64_t cols) {
     assert(rows >= 0 && cols >= 0);
     const size_t needed = static_cast<size_t>(rows) * static_cast<size_t>(cols);
-    if (needed > capacity_) {
+    if (needed * sizeof(float) > capacity_bytes()) {
       data_.reset();
-      capacity_ = 0;
-      data_.reset(static_cast<float*>(AllocateLarge(needed * sizeof(float))));
-      capacity_ = needed;
+      data_ = Memory(static_cast<float*>(AllocateLarge(needed * sizeof(float))),
+                     Free{needed * sizeof(float)});
     }
     rows_ = rows;
     cols_ = cols;
@@ -71,14 +69,15 @@ class Mat {
   const float* data() const { return data_.get(); }
   std::span<float> span() { return {data_.get(), static_cast<size_t>(rows_ * cols_)}; }
   std::span<const float> span() const { return {data_.get(), static_cast<size_t>(rows_ * cols_)}; }
-  size_t capacity_bytes() const { return capacity_ * sizeof(float); }
+  size_t capacity_bytes() const { return data_ == nullptr ? 0 : data_.get_deleter().bytes; }
 
  private:
   struct Free {
-    void operator()(float* p) const { std::free(p); }
+    size_t bytes;
+    void operator()(float* p) const { FreeLarge(p, bytes); }
   };
-  std::unique_ptr<float, Free> data_;
-  size_t capacity_ = 0;
+  using Memory = std::unique_ptr<float, Free>;
+  Memory data_;
   int64_t rows_ = 0;
   int64_t cols_ = 0;
 };

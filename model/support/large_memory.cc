@@ -15,9 +15,16 @@ namespace {
 constexpr size_t kCacheLine = 64;
 constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kChunk = 4 * kHugePage;
+#if defined(__SANITIZE_ADDRESS__)
+constexpr size_t kOwnMapping = kHugePage;  // AddressSanitizer watches the heap alone
+#else
+constexpr size_t kOwnMapping = size_t{32} << 10;
+#endif
 
-struct Free {
-  void operator()(std::byte* p) const { std::free(p); }
+bool IsMapped(size_t bytes) { return bytes >= kOwnMapping && bytes < kHugePage; }
+
+struct FreeChunk {
+  void operator()(std::byte* p) const { FreeLarge(p, kChunk); }
 };
 
 // Cuts pieces from a chunk until one does not fit. Only the pieces own the chunk.
@@ -27,7 +34,7 @@ class Chunks {
     const std::lock_guard lock(mutex_);
     std::shared_ptr<std::byte> chunk = chunk_.lock();
     if (chunk == nullptr || bytes > kChunk - used_) {
-      chunk = {static_cast<std::byte*>(AllocateLarge(kChunk)), Free()};
+      chunk = {static_cast<std::byte*>(AllocateLarge(kChunk)), FreeChunk()};
       chunk_ = chunk;
       used_ = 0;
     }
@@ -52,6 +59,12 @@ bool HasHugePages() {
 }
 
 void* AllocateLarge(size_t bytes) {
+  if (IsMapped(bytes)) {
+    void* const memory =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    return memory;
+  }
   const size_t alignment = bytes < kHugePage ? kCacheLine : kHugePage;
   if (bytes > std::numeric_limits<size_t>::max() - alignment) throw std::bad_alloc();
   // aligned_alloc wants whole multiples of the alignment.
@@ -62,8 +75,19 @@ void* AllocateLarge(size_t bytes) {
   return memory;
 }
 
+void FreeLarge(void* memory, size_t bytes) {
+  if (IsMapped(bytes)) {
+    munmap(memory, bytes);
+  } else {
+    std::free(memory);
+  }
+}
+
 std::shared_ptr<std::byte> AllocateShared(size_t bytes) {
-  if (bytes >= kHugePage) return {static_cast<std::byte*>(AllocateLarge(bytes)), Free()};
+  if (bytes >= kHugePage) {
+    return {static_cast<std::byte*>(AllocateLarge(bytes)),
+            [bytes](std::byte* p) { FreeLarge(p, bytes); }};
+  }
   static Chunks chunks;
   return chunks.Cut(bytes);
 }

@@ -4,14 +4,18 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
 #include <memory>
 
 namespace platen {
 
 // Uninitialised memory at a multiple of 64 bytes; pieces of a huge page and more at a multiple of
-// one, in huge pages if the kernel has them. To be freed with std::free. Throws std::bad_alloc.
+// one, in huge pages if the kernel has them. To be freed with FreeLarge. Throws std::bad_alloc.
+// Pieces of 32 KiB and more are mapped and unmapped each by itself: scratch that lives as long as
+// the process and grows with the widest batch would leave holes in the heap otherwise.
 void* AllocateLarge(size_t bytes);
+
+// Frees what AllocateLarge has given for so many bytes; nullptr is nothing.
+void FreeLarge(void* memory, size_t bytes);
 
 // Uninitialised memory at a multiple of 64 bytes, freed with the last copy of the pointer. Pieces
 // smaller than a huge page lie one behind another in larger memory, in the order in which they are
@@ -32,7 +36,7 @@ struct LargeAllocator {
   LargeAllocator(const LargeAllocator<U>&) {}  // NOLINT: as containers want it
 
   T* allocate(size_t n) { return static_cast<T*>(AllocateLarge(n * sizeof(T))); }
-  void deallocate(T* p, size_t) { std::free(p); }
+  void deallocate(T* p, size_t n) { FreeLarge(p, n * sizeof(T)); }
   bool operator==(const LargeAllocator&) const { return true; }
 };
 

@@ -24,6 +24,13 @@ TEST(MemoryPlanTest, ASmallContainerGetsItsShare) {
   EXPECT_EQ(plan.pixels, kPixelsOfASlot);
 }
 
+TEST(UsualBatchRows, OnlySmallLayersAreReadForFewRows) {
+  EXPECT_EQ(UsualBatchRows(128, 1), 64);
+  EXPECT_EQ(UsualBatchRows(128, 16), 512);
+  EXPECT_EQ(UsualBatchRows(256, 1 << 30), 2400);
+  EXPECT_EQ(UsualBatchRows(257, 1), 2400);
+}
+
 TEST(MemoryPlanTest, ThereIsAlwaysEnoughForOnePage) {
   for (const int64_t memory : {int64_t{0}, int64_t{-1}, int64_t{1} << 20}) {
     const MemoryPlan plan = PlanMemory(memory);

@@ -29,13 +29,14 @@ void HiddenRowPool::Give(Mat* chunk) noexcept {
 }
 
 HiddenRows::HiddenRows(HiddenRowPool& pool, int64_t most_rows) : pool_(&pool) {
-  chunks_.reserve(static_cast<size_t>(most_rows / HiddenRowPool::kChunkRows + 1));
+  // The first chunk and the last may be there in part.
+  chunks_.reserve(static_cast<size_t>(most_rows / HiddenRowPool::kChunkRows + 2));
 }
 
 bool HiddenRows::Append(ConstMatView rows) {
   assert(rows.cols == pool_->width());
   constexpr int64_t kRows = HiddenRowPool::kChunkRows;
-  const auto needed = static_cast<size_t>((size_ + rows.rows + kRows - 1) / kRows);
+  const auto needed = static_cast<size_t>((dropped_ + size_ + rows.rows + kRows - 1) / kRows);
   const size_t had = chunks_.size();
   if (needed > chunks_.capacity()) chunks_.reserve(2 * needed);
   while (chunks_.size() < needed) {
@@ -47,25 +48,33 @@ bool HiddenRows::Append(ConstMatView rows) {
     chunks_.push_back(chunk);
   }
   for (int64_t r = 0; r < rows.rows; ++r, ++size_) {
-    Mat& chunk = *chunks_[static_cast<size_t>(size_ / kRows)];
-    std::copy_n(rows.Row(r), rows.cols, chunk.View().Row(size_ % kRows));
+    const int64_t at = dropped_ + size_;
+    Mat& chunk = *chunks_[static_cast<size_t>(at / kRows)];
+    std::copy_n(rows.Row(r), rows.cols, chunk.View().Row(at % kRows));
   }
   return true;
 }
 
-void HiddenRows::CopyTo(MatView out) const {
-  assert(out.rows == size_);
+void HiddenRows::CopyFirst(MatView out) const {
+  assert(out.rows <= size_);
   constexpr int64_t kRows = HiddenRowPool::kChunkRows;
-  for (int64_t r = 0; r < size_; ++r) {
-    const Mat& chunk = *chunks_[static_cast<size_t>(r / kRows)];
-    std::copy_n(chunk.View().Row(r % kRows), out.cols, out.Row(r));
+  for (int64_t r = 0; r < out.rows; ++r) {
+    const int64_t at = dropped_ + r;
+    const Mat& chunk = *chunks_[static_cast<size_t>(at / kRows)];
+    std::copy_n(chunk.View().Row(at % kRows), out.cols, out.Row(r));
   }
 }
 
-void HiddenRows::Clear() noexcept {
-  for (Mat* chunk : chunks_) pool_->Give(chunk);
-  chunks_.clear();
-  size_ = 0;
+void HiddenRows::DropFirst(int64_t rows) noexcept {
+  assert(rows <= size_);
+  dropped_ += rows;
+  size_ -= rows;
+  // Of chunks without a row that is left; an empty queue holds none.
+  const int64_t read =
+      size_ == 0 ? static_cast<int64_t>(chunks_.size()) : dropped_ / HiddenRowPool::kChunkRows;
+  for (int64_t i = 0; i < read; ++i) pool_->Give(chunks_[static_cast<size_t>(i)]);
+  chunks_.erase(chunks_.begin(), chunks_.begin() + read);
+  dropped_ = size_ == 0 ? 0 : dropped_ % HiddenRowPool::kChunkRows;
 }
 
 }  // namespace platen

@@ -44,13 +44,15 @@ class HiddenRows {
   int64_t size() const { return size_; }
   // All of them or, if the pool has no room, none: false then. Throws std::bad_alloc.
   bool Append(ConstMatView rows);
-  // out [size(), width].
-  void CopyTo(MatView out) const;
-  void Clear() noexcept;
+  // The first out.rows of them; out [.., width].
+  void CopyFirst(MatView out) const;
+  void DropFirst(int64_t rows) noexcept;
+  void Clear() noexcept { DropFirst(size_); }
 
  private:
   HiddenRowPool* pool_;
   std::vector<Mat*> chunks_;
+  int64_t dropped_ = 0;  // rows of the first chunk
   int64_t size_ = 0;
 };
 

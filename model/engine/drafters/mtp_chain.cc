@@ -9,6 +9,15 @@
 #include "model/support/clock.h"
 
 namespace platen {
+namespace {
+
+// A sequence that drafts in every round lags by no more. What lags by more, as a prompt that was
+// not warmed up, is read in passes of their own of so many rows: scratch of the layer grows with
+// the rows of a pass, and all would be as many as the prompts of all sequences together have.
+constexpr int64_t kUsualLag = 8;
+constexpr int64_t kCatchUpRows = 64;
+
+}  // namespace
 
 MtpChain::MtpChain(const Model& model, KvPool& pool, MtpChainOptions options)
     : model_(model),
@@ -150,6 +159,7 @@ void MtpChain::Propose(std::span<Proposal> proposals, const DraftLimits& limits,
   }
   if (active_.empty()) return;
   int64_t start_ns = MonotonicNs();
+  costs.extend_rows += CatchUp();
   Extend();
   costs.extend_rows += draft_.batch.num_rows();
   costs.extend_seconds += SecondsSince(start_ns);
@@ -176,35 +186,71 @@ void MtpChain::KeepThoseThatWantMore(const DraftLimits& limits) {
   active_.resize(kept);
 }
 
-// The lagging slots with true hidden vectors; the last one's output is the first draft.
-void MtpChain::Extend() {
-  const int64_t width = model_.architecture().text().hidden_size;
-  Pass& pass = draft_;
-  pass.batch.Clear();
-  pass.ids.clear();
+void MtpChain::BeginPass() {
+  draft_.batch.Clear();
+  draft_.ids.clear();
+  in_pass_.clear();
   last_rows_.clear();
-  for (const Active& a : active_) {
-    const Sequence& s = *a.proposal->sequence;
-    assert(a.state->next_slot() + a.state->lagging.size() == s.cache_len);
-    pass.batch.AddSlice(s.blocks, a.state->len, a.state->lagging.size());
-    for (int64_t slot = a.state->next_slot(); slot < s.cache_len; ++slot) {
-      pass.ids.push_back(s.tokens[static_cast<size_t>(slot + 1)]);
-      PushSlotPosition(s, slot, pass.batch);
-    }
-    last_rows_.push_back(pass.batch.num_rows() - 1);
+}
+
+// The first `rows` lagging slots of a sequence, which is not in the pass yet.
+void MtpChain::AddLagging(const Active& a, int64_t rows) {
+  const Sequence& s = *a.proposal->sequence;
+  assert(a.state->next_slot() + a.state->lagging.size() == s.cache_len);
+  draft_.batch.AddSlice(s.blocks, a.state->len, rows);
+  for (int64_t slot = a.state->next_slot(); slot < a.state->next_slot() + rows; ++slot) {
+    draft_.ids.push_back(s.tokens[static_cast<size_t>(slot + 1)]);
+    PushSlotPosition(s, slot, draft_.batch);
   }
+  in_pass_.push_back(a);
+}
+
+// What was added, with true hidden vectors. It lags no more.
+void MtpChain::RunLagging() {
+  Pass& pass = draft_;
   EmbedSlots(pass);
-  MatView h = pass.hidden.Shaped(pass.batch.num_rows(), width);
-  for (size_t i = 0; i < active_.size(); ++i) {
+  MatView h = pass.hidden.Shaped(pass.batch.num_rows(), model_.architecture().text().hidden_size);
+  for (size_t i = 0; i < in_pass_.size(); ++i) {
     const RowSlice& slice = pass.batch.slices[i];
-    active_[i].state->lagging.CopyTo(h.Rows(slice.first_row, slice.num_rows));
+    in_pass_[i].state->lagging.CopyFirst(h.Rows(slice.first_row, slice.num_rows));
   }
   At("draft.extend", h);
   layer_.Forward(pass.embeddings.View(), h, pass.batch, pool_, *pass.layer);
-  for (const Active& a : active_) {
-    a.state->len += a.state->lagging.size();
-    a.state->lagging.Clear();
+  for (size_t i = 0; i < in_pass_.size(); ++i) {
+    in_pass_[i].state->len += pass.batch.slices[i].num_rows;
+    in_pass_[i].state->lagging.DropFirst(pass.batch.slices[i].num_rows);
   }
+}
+
+// Leaves no sequence with more than kUsualLag lagging slots; returns how many rows it read.
+int64_t MtpChain::CatchUp() {
+  int64_t read = 0;
+  BeginPass();
+  const auto run = [&] {
+    read += draft_.batch.num_rows();
+    RunLagging();
+    BeginPass();
+  };
+  for (const Active& a : active_) {
+    for (int64_t left = a.state->lagging.size() - kUsualLag; left > 0;) {
+      const int64_t rows = std::min(left, kCatchUpRows - draft_.batch.num_rows());
+      AddLagging(a, rows);
+      left -= rows;
+      if (draft_.batch.num_rows() == kCatchUpRows) run();
+    }
+  }
+  if (draft_.batch.num_rows() > 0) run();
+  return read;
+}
+
+// The lagging slots; the last one's output is the first draft.
+void MtpChain::Extend() {
+  BeginPass();
+  for (const Active& a : active_) {
+    AddLagging(a, a.state->lagging.size());
+    last_rows_.push_back(draft_.batch.num_rows() - 1);
+  }
+  RunLagging();
   AppendDrafts();
 }
 
@@ -212,9 +258,7 @@ void MtpChain::Extend() {
 // those of the rows in the cache; nothing beyond the state's length counts as written.
 void MtpChain::Chain() {
   Pass& pass = draft_;
-  pass.batch.Clear();
-  pass.ids.clear();
-  last_rows_.clear();
+  BeginPass();
   for (const Active& a : active_) {
     const Sequence& s = *a.proposal->sequence;
     const int64_t slot = s.cache_len + static_cast<int64_t>(a.proposal->drafts.size()) - 1;

@@ -27,7 +27,7 @@ struct MtpChainOptions {
 };
 
 // Without a warm-up, and while a sequence does not draft, the hidden vectors of its rows are kept
-// until it does: its first draft then costs a pass over all of them. When they would take more than
+// until it does: its first draft then costs passes over all of them. When they would take more than
 // kMostLaggingBytes, those of a sequence are dropped, and its draft layer begins anew at the row
 // after them: it drafts worse then, by what it does not see.
 class MtpChain final : public Drafter {
@@ -81,6 +81,10 @@ class MtpChain final : public Drafter {
   void EmbedSlots(Pass& pass) const;
   void WarmUp(std::span<Sequence* const> sequences, const RowBatch& batch, ConstMatView hidden);
   void FillSlots(std::span<Sequence* const> sequences, const RowBatch& batch, ConstMatView hidden);
+  void BeginPass();
+  void AddLagging(const Active& a, int64_t rows);
+  void RunLagging();
+  int64_t CatchUp();
   void Extend();
   void Chain();
   void AppendDrafts();
@@ -97,7 +101,8 @@ class MtpChain final : public Drafter {
   // Of the decode stage.
   Pass draft_;
   std::vector<Active> active_;          // sequences that go on drafting
-  std::vector<int64_t> last_rows_;      // of each, in the pass
+  std::vector<Active> in_pass_;         // sequences whose lagging rows are in the pass, by slice
+  std::vector<int64_t> last_rows_;      // of each of `active_`, in the pass
   std::vector<TokenSampler> samplers_;  // of each
   Mat chain_hidden_;                    // [active, D] input of the next chained step
 

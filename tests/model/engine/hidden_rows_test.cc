@@ -20,7 +20,7 @@ Mat Numbered(int64_t first, int64_t count) {
 
 void ExpectNumbers(const HiddenRows& rows, int64_t first) {
   Mat out(rows.size(), kWidth);
-  rows.CopyTo(out.View());
+  rows.CopyFirst(out.View());
   for (int64_t r = 0; r < rows.size(); ++r) {
     EXPECT_EQ(out.View().Row(r)[kWidth - 1], static_cast<float>(first + r));
   }
@@ -40,6 +40,21 @@ TEST(HiddenRows, KeepsRowsInOrderOverTheEndsOfChunks) {
   EXPECT_EQ(rows.size(), 0);
   ASSERT_TRUE(rows.Append(Numbered(7, 3).View()));
   ExpectNumbers(rows, 7);
+}
+
+TEST(HiddenRows, TheFirstCanGoAnyNumberAtATime) {
+  HiddenRowPool pool(kWidth, 4 * kChunkBytes);
+  HiddenRows rows(pool, 100);
+  int64_t first = 0, next = 0;
+  for (const int64_t dropped : {0, 1, 30, 1, 32, 33, 64, 7, 40}) {
+    const int64_t count = 90 - rows.size();  // four chunks, wherever the first row lies
+    ASSERT_TRUE(rows.Append(Numbered(next, count).View())) << dropped;
+    next += count;
+    rows.DropFirst(dropped);
+    first += dropped;
+    ASSERT_EQ(rows.size(), next - first);
+    ExpectNumbers(rows, first);
+  }
 }
 
 TEST(HiddenRows, TakesNoMoreThanThePoolHasAndLosesNothingOverIt) {

@@ -16,24 +16,26 @@ namespace platen {
 namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kOwnMapping = size_t{32} << 10;
 
 uintptr_t AddressOf(const void* p) { return reinterpret_cast<uintptr_t>(p); }
 
 struct Free {
-  void operator()(void* p) const { std::free(p); }
+  size_t bytes = 0;
+  void operator()(void* p) const { FreeLarge(p, bytes); }
 };
 
 TEST(LargeMemory, BeginsAtACacheLineAndLargePiecesAtAHugePage) {
-  for (const size_t bytes :
-       {size_t{1}, size_t{65}, kHugePage - 1, kHugePage, kHugePage + 1, 3 * kHugePage + 5}) {
-    const std::unique_ptr<void, Free> memory(AllocateLarge(bytes));
+  for (const size_t bytes : {size_t{1}, size_t{65}, kOwnMapping - 1, kOwnMapping, kHugePage - 1,
+                             kHugePage, kHugePage + 1, 3 * kHugePage + 5}) {
+    const std::unique_ptr<void, Free> memory(AllocateLarge(bytes), Free{bytes});
     ASSERT_NE(memory, nullptr);
     EXPECT_EQ(AddressOf(memory.get()) % (bytes < kHugePage ? 64 : kHugePage), 0U) << bytes;
     std::memset(memory.get(), 1, bytes);
   }
 }
 
-TEST(LargeMemory, NothingIsAllowed) { std::free(AllocateLarge(0)); }
+TEST(LargeMemory, NothingIsAllowed) { FreeLarge(AllocateLarge(0), 0); }
 
 // Only sizes that cannot be rounded up: what the system refuses, a sanitizer's allocator ends at.
 TEST(LargeMemory, MoreThanCanBeAddressedThrows) {

@@ -40,6 +40,7 @@
 #include "model/support/grouped.h"
 #include "model/support/utf8.h"
 #include "pipeline/earlier_clashes.h"
+#include "pipeline/memory_plan.h"
 #include "pipeline/run.h"
 #include "pipeline/run_history.h"
 
@@ -74,7 +75,11 @@ RunOptions MakeRunOptions(const Settings& settings, const ReadingModel& model,
   options.pipeline.slots = resources.slots;
   options.pipeline.pixels = resources.pixels;
   options.pipeline.patch_budget = static_cast<int>(settings.Integer("batch-patches"));
-  options.pipeline.row_budget = static_cast<int>(settings.Integer("batch-rows"));
+  const auto rows = static_cast<int>(settings.Integer("batch-rows"));
+  options.pipeline.row_budget =
+      rows > 0 ? rows
+               : UsualBatchRows(model.loaded.model->architecture().text().hidden_size,
+                                resources.threads);
   options.trace_path = settings.Text("trace");
   return options;
 }
@@ -285,12 +290,12 @@ int RunOcrCommand(const Words& words) {
               : settings.Flag("quiet") && settings.IsDefault("log-level")
                   ? "warning"
                   : settings.Text("log-level"));
+  const FileWatch watch;
   try {
     LowerPriority(settings);
     const std::unique_ptr<Job> job = FindWork(settings);
     if (settings.Flag("dry-run")) return ShowPlan(settings, *job);
     CatchInterrupts();  // until here there is nothing that an interrupt could leave undone
-  const FileWatch watch;
     job->target.Prepare();
     KeepOpenCvSingleThreaded();
     return ReadDocuments(settings, words, *job);
