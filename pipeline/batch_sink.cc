@@ -81,6 +81,19 @@ PageResult PageOfFailure(const std::string& error) {
   return page;
 }
 
+// It fails, for what is not stored has no outputs.
+void RefuseWhatCannotBeStored(PageSlot& slot) {
+  if (CanBeStored(slot.result)) return;
+  PageResult failed;
+  failed.page = slot.result.page;
+  failed.width = slot.result.width, failed.height = slot.result.height;
+  failed.error = "its text and the places of its words take more than " +
+                 std::to_string(kMostStoredPageBytes >> 20) + " MiB";
+  slot.result = std::move(failed);
+  slot.pictures.clear();
+  slot.failure_code = FailureCode::kTooLarge;
+}
+
 }  // namespace
 
 BatchSink::BatchSink(SinkOptions options, Ledger& ledger, KeysInFlight& keys,
@@ -112,6 +125,7 @@ void BatchSink::Write(PageSlot& page) {
   const StageSpan span(telemetry_, Stage::kWrite, -1,
                        DisplayName(document.name) + " p" + std::to_string(page.job.page));
   if (page.job.page > 0) {
+    RefuseWhatCannotBeStored(page);
     WritePictures(document, page);
     KeepPage(document, page);
     if (observers_.decoding) observers_.decoding(document.input, page);

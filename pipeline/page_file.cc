@@ -23,8 +23,8 @@ using Json = nlohmann::ordered_json;
 // The bytes of a record: 4 of the payload's length and 8 of its checksum, the lowest first, and the
 // payload, compressed JSON.
 constexpr size_t kLengthBytes = 4, kChecksumBytes = 8, kRecordHead = kLengthBytes + kChecksumBytes;
-// No page result is longer; what claims to be was not written by us.
-constexpr size_t kMaxPayload = size_t{64} << 20, kMaxJson = size_t{256} << 20;
+// What claims to be longer was not written by us.
+constexpr size_t kMaxPayload = kMostStoredPageBytes;
 constexpr int kMaxPages = 1'000'000;
 constexpr uint64_t kCopyBytes = 1 << 20;
 
@@ -77,7 +77,7 @@ std::optional<std::string> CheckedJson(std::string_view record) {
   if (Hash64(payload, 0) != NumberFrom(record.substr(kLengthBytes, kChecksumBytes))) {
     return std::nullopt;
   }
-  return Decompress(payload, kMaxJson);
+  return Decompress(payload, kMostStoredPageBytes);
 }
 
 std::string HeadToJson(const PageFileHead& head) {
@@ -118,7 +118,37 @@ std::optional<PageResult> StoredPage(std::string_view json) {
   }
 }
 
+// Of a page: parts that take JSON, and bytes of text.
+struct PageAmount {
+  size_t parts = 1, bytes = 0;
+
+  void Add(const std::string& text, const std::vector<std::string>& warnings) {
+    ++parts;
+    bytes += text.size();
+    for (const std::string& warning : warnings) bytes += warning.size();
+  }
+  void Add(const RegionResult& region) {
+    Add(region.text, region.warnings);
+    parts += region.tokens.size() + (region.table ? region.table->cells.size() : 0);
+    for (const LineResult& line : region.lines) {
+      Add(line.text, line.warnings);
+      parts += line.tokens.size() + line.words.size();
+    }
+  }
+};
+
 }  // namespace
+
+bool CanBeStored(const PageResult& page) {
+  // No part takes more besides its text, of which a byte becomes six at most; the text stands in
+  // regions, cells or lines, and words.
+  constexpr size_t kMostPerPart = 800, kMostPerByte = 3 * 6;
+  PageAmount amount;
+  amount.Add(page.error, page.warnings);
+  for (const RegionResult& region : page.regions) amount.Add(region);
+  return kMostPerPart * amount.parts + kMostPerByte * amount.bytes <= kMostStoredPageBytes ||
+         PageToJson(page).size() <= kMostStoredPageBytes;
+}
 
 bool IsComplete(const PageResult& page) {
   return page.error.empty() &&

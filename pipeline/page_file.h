@@ -23,6 +23,13 @@ namespace platen {
 // True if nothing of the page is missing: it has no error and none of its regions has.
 bool IsComplete(const PageResult& page);
 
+// A stored page is at most so long, uncompressed: a broadsheet page of 15,000 words takes 4 MB.
+// Parsing what is longer could take gigabytes.
+inline constexpr size_t kMostStoredPageBytes = size_t{32} << 20;
+
+// Whether Append may be given the page.
+bool CanBeStored(const PageResult& page);
+
 // What all pages of a file have in common.
 struct PageFileHead {
   std::vector<DocumentSetting> settings;  // they were read with
@@ -52,7 +59,8 @@ class PageFile {
   bool Has(int page) const { return entries_.contains(page); }
   std::vector<int> CompletePages() const;  // ascending
 
-  // `head` is written if the file is empty. Other names of the file (hard links) keep what it had.
+  // CanBeStored(page). `head` is written if the file is empty. Other names of the file (hard links)
+  // keep what it had.
   void Append(const PageFileHead& head, const PageResult& page);
   PageResult Read(int page) const;  // Has(page)
 

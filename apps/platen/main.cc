@@ -3,8 +3,10 @@
 #include <cstdio>
 
 #include "apps/platen/cli/exit_codes.h"
+#include "apps/platen/cli/log.h"
 #include "apps/platen/cli/thread_limit.h"
 #include "apps/platen/commands/commands.h"
+#include "apps/platen/commands/misspelt_variables.h"
 
 namespace platen {
 
@@ -23,6 +25,7 @@ int Dispatch(const Words& words) {
   if (name == "--help" || name == "-h") return RunHelpCommand({});
   const Command* command = FindCommand(name);
   if (command == nullptr) ThrowUnknownCommand(name);
+  for (const std::string& notice : MisspeltVariables()) Log(LogLevel::kWarning, notice);
   return command->run({words.begin() + 1, words.end()});
 }
 

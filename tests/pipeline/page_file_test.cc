@@ -158,6 +158,40 @@ TEST(PageFileTest, LengthsAreCappedBeforeAnythingIsAllocated) {
   EXPECT_FALSE(OpenPages(folder).head());
 }
 
+std::string PageJson(int page, size_t bytes) {
+  return R"({"page":)" + std::to_string(page) +
+         R"(,"width":1,"height":1,"rotation":0,"skew_degrees":0,"regions":[],"x":")" +
+         std::string(bytes, ' ') + "\"}";
+}
+
+TEST(PageFileTest, AStoredPageIsNotParsedIfItIsLongerThanAnyOfOurs) {
+  const TempFolder folder;
+  OpenPages(folder).Append(kHead, MakePage(1, "text"));
+  const std::string whole = ReadFile(folder / "pages");
+  folder.Write("pages", whole + Record(PageJson(2, kMostStoredPageBytes - 1000)));
+  EXPECT_EQ(OpenPages(folder).CompletePages(), (std::vector<int>{1, 2}));
+  folder.Write("pages", whole + Record(PageJson(2, kMostStoredPageBytes)));
+  EXPECT_EQ(OpenPages(folder).CompletePages(), std::vector<int>{1});
+}
+
+TEST(PageFileTest, OnlyWhatCanBeReadAgainCanBeStored) {
+  constexpr size_t kControl = kMostStoredPageBytes / 6;  // characters, six bytes of JSON each
+  PageResult page = MakePage(1, std::string(kControl - 1000, '\1'));
+  EXPECT_TRUE(CanBeStored(page));
+  const TempFolder folder;
+  OpenPages(folder).Append(kHead, page);
+  EXPECT_EQ(OpenPages(folder).CompletePages(), std::vector<int>{1});
+  page.regions[0].text.append(1000, '\1');
+  EXPECT_FALSE(CanBeStored(page));
+
+  page = MakePage(1, "");
+  page.regions[0].lines.resize(1);
+  page.regions[0].lines[0].words.resize(10'000);
+  EXPECT_TRUE(CanBeStored(page));
+  page.regions[0].lines[0].words.assign(500'000, {10'000, 10'001, {{{1234.5F, 1234.5F}}}, 0.1234});
+  EXPECT_FALSE(CanBeStored(page));
+}
+
 TEST(PageFileTest, CompactsWhenMostOfItHasBeenReplaced) {
   const TempFolder folder;
   const Folder temporary = Open(folder);

@@ -45,6 +45,7 @@ void RequireNoArguments(const Settings& settings, const std::string& command) {
 std::string ModelArgument(const Settings& settings, const std::string& command) {
   const std::vector<std::string>& words = settings.positional();
   if (words.size() > 1) ThrowUsage(command, "takes one MODEL");
+  if (!words.empty() && words[0].empty()) ThrowUsage(command, "the name of the model is empty");
   return LocateModel(words.empty() ? "" : words[0]);
 }
 

@@ -13,6 +13,7 @@ std::string ResultsFolder(const Settings& settings, const std::string& command) 
     throw Error(ErrorKind::kUsage, {},
                 "name the one folder that platen ocr has written to: platen " + command + " OUT");
   }
+  if (words[0].empty()) throw Error(ErrorKind::kUsage, {}, "the name of the folder is empty");
   std::error_code error;
   if (!std::filesystem::is_directory(words[0], error)) {
     throw Error(ErrorKind::kUsage, {DisplayName(words[0]), ""}, "no such folder");

@@ -129,6 +129,9 @@ void Settings::ApplyWords(const OptionTable& table,
       if (word == words.end()) continue;
       if (given) ThrowUsage("--" + name, "given more than once, also under its other name");
       given = true;
+      // Of "--model=" the parser says so; a shell's --model "$NAME" must not mean the default
+      // either.
+      if (word->second.empty()) ThrowUsage("--" + name, "needs a value");
       if (name != option.name) notices_.push_back(Notice("--" + name, "--" + option.name));
       CheckValue(option, word->second, "--" + name);
       values_[option.name] = {word->second, SettingOrigin::kCommandLine};

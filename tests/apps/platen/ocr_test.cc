@@ -191,11 +191,21 @@ TEST_F(OcrTest, AMissingOrDamagedModelEndsWithThreeAndNamesTheFile) {
 TEST_F(OcrTest, AnOutputFolderThatCannotBeWrittenEndsWithThree) {
   CopySample("pages/phototest.tif", "a.tif");
   folder_.Write("file", "");
-  for (const char* out : {"file", "file/below", "/proc/platen"}) {
+  for (const char* out : {"file/below", "/proc/platen"}) {
     const ProgramResult result = Ocr({"a.tif", "-o", out});
     EXPECT_EQ(result.exit_code, 3) << out;
     EXPECT_TRUE(Contains(result.err, out)) << result.err;
   }
+}
+
+TEST_F(OcrTest, AFileInPlaceOfTheOutputFolderIsAWrongOption) {
+  folder_.Write("file", "mine");
+  for (const char* more : {"-q", "--dry-run"}) {
+    const ProgramResult result = Ocr({"nowhere.tif", "-o", "file", more});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_TRUE(Contains(result.err, "file: --output: is no folder; name one")) << result.err;
+  }
+  EXPECT_EQ(ReadFile(folder_ / "file"), "mine");
 }
 
 TEST_F(OcrTest, WhatTheBundledModelWasNotTrainedForIsSaid) {

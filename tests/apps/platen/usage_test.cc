@@ -87,6 +87,58 @@ TEST(UsageTest, TheFormerNameOfAnOptionIsUnderstoodWithANotice) {
             "--vision-attention any more\nerror: /nowhere: no such file or folder\n");
 }
 
+TEST(UsageTest, AMisspeltVariableIsNamedWithTheRightOne) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"PLATEN_THREDS=4",
+       "PLATEN_THREDS: this variable of the environment is not used; did you "
+       "mean PLATEN_THREADS?"},
+      {"PLATEN_OUT=/tmp", "did you mean PLATEN_OUTPUT?"},
+      {"PLATEN_PAGE_TIMOUT=5", "did you mean PLATEN_PAGE_TIMEOUT?"},
+      {"PLATEN_VISION_ATTENTION=f32", "is called PLATEN_ATTENTION"},
+      {"PLATEN_LANG=deu", "platen has no language option; the model decides"},
+      {"PLATEN_THREADS\x9b=", "PLATEN_THREADS\\x9b: "},
+  };
+  for (const auto& [variable, message] : cases) {
+    for (const char* command : {"status", "ocr"}) {
+      const ProgramResult result =
+          RunProgram({.words = {command, "/nowhere"}, .environment = {variable}});
+      EXPECT_EQ(result.exit_code, 2);
+      EXPECT_TRUE(Contains(result.err, message)) << result.err;
+      EXPECT_TRUE(result.err.starts_with("warning: PLATEN_")) << result.err;
+    }
+  }
+}
+
+TEST(UsageTest, VariablesOfOtherCommandsAndOfScriptsAreNoMistake) {
+  const ProgramResult result = RunProgram(
+      {.words = {"status", "/nowhere"},
+       .environment = {"PLATEN_DPI=300", "PLATEN_OLDER_THAN=3d", "PLATEN_DIR=/opt/platen",
+                       "PLATEN_HOME=/opt/platen", "PLATEN_SERVICE_HOST=10.0.0.1",
+                       "PLATEN_PROGRAM=x", "PLATEN_=x"}});
+  EXPECT_EQ(result.err, "error: /nowhere: no such folder\n");
+}
+
+TEST(UsageTest, AnEmptyNameNeverMeansTheBundledModelOrTheFolderOneIsIn) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{"pack", ""}, "error: pack: the name of the model is empty\n"},
+      {{"inspect", ""}, "error: inspect: the name of the model is empty\n"},
+      {{"forward", ""}, "error: forward: the name of the model is empty\n"},
+      {{"ocr", "x", "--model", ""}, "error: --model: needs a value\n"},
+      {{"ocr", "x", "-o", ""}, "error: --output: needs a value\n"},
+      {{"ocr", "x", "--model="}, "error: --model: needs a value\n"},
+      {{"status", ""}, "error: the name of the folder is empty\n"},
+      {{"export", ""}, "error: the name of the folder is empty\n"},
+      {{"clean", ""}, "error: the name of the folder is empty\n"},
+      {{"report", ""}, "error: the name of the folder is empty\n"},
+  };
+  for (const auto& [words, message] : cases) {
+    const ProgramResult result = RunProgram(words);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_EQ(result.err, message);
+    EXPECT_EQ(result.out, "");
+  }
+}
+
 TEST(UsageTest, AFormerChoiceIsRefusedWithWhatToTakeInstead) {
   for (const char* former : {"bf16", "bf16-dot"}) {
     const ProgramResult result = RunProgram({"ocr", "/nowhere", "--attention", former});

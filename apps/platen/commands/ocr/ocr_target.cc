@@ -29,6 +29,16 @@ bool NamesStandardOutput(const std::string& output) {
   return output == "-" || output == "/dev/stdout";
 }
 
+// A slip of the command line, found before anything else is looked at.
+void RefuseFile(const std::string& output) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(output, ignored);
+  if (!fs::exists(status) || fs::is_directory(status)) return;
+  throw Error(ErrorKind::kUsage, {DisplayName(output), "--output"},
+              "is no folder; name one, which is made if it is not there (for one format of one "
+              "document: -o - > FILE)");
+}
+
 // A folder of its own below the output folder, so that outputs can name what is in it.
 void CheckImages(const std::string& images, bool is_stdout) {
   if (images.empty()) return;
@@ -53,6 +63,7 @@ OcrTarget::OcrTarget(const Settings& settings)
   CheckImages(settings.Text("images"), is_stdout_);
   if (!is_stdout_) {
     dir_ = settings.Text("output");
+    RefuseFile(dir_);
   } else if (settings.IsDefault("format")) {
     formats_ = {"txt"};
   } else if (formats_.size() != 1) {
