@@ -7,7 +7,7 @@ text give the same pages.
 
     generate_pages.py --out DIR --seed 7 [--plan plan.json] [--fonts fonts.json] [--text text.txt] [--lexicon lexicon.json]
 
-plan.json     list of documents: {"name", "pages": [{"kind", "dpi", "damage", "fonts"?, "lang"?}], "format"}
+plan.json     list of documents: {"name", "pages": [{"kind", "dpi", "damage", "fonts"?}], "format"}
               format: png | jpg | tif (G4 for bilevel, deflate otherwise, multi-page if more than one page) | pdf (images only)
 fonts.json    {"serif": [[regular, bold, italic], ...], "sans": [...], "mono": [...], "hand": [...]}  paths of font files
 text.txt      paragraphs separated by blank lines, used for running text
@@ -911,8 +911,9 @@ def save(images, path, fmt, dpis, bilevels, quality):
         )
     elif fmt == "pdf":  # one image per page, at its own size
         pages = [ready(i) for i in range(len(images))]
+        how = {} if any(bilevels) else {"quality": quality}  # of JPEG; fax code has none
         pages[0].save(
-            path, "PDF", resolution=dpis[0], save_all=True, append_images=pages[1:], quality=quality
+            path, "PDF", resolution=dpis[0], save_all=True, append_images=pages[1:], **how
         )
     else:
         raise SystemExit(f"unknown format {fmt}")
@@ -1008,7 +1009,7 @@ def main():
         for spec in doc["pages"]:
             draw, width, height = KINDS[spec["kind"]]
             p = Page(width, height, spec["dpi"])
-            fam = rng.choice(fonts[spec["fonts"]])
+            fam = rng.choice(fonts[spec.get("fonts", "serif")])
             p.fill = rng.choice(fonts["hand"])
             draw(p, words, fam, spec.get("prose", False))
             if ghost is None:
