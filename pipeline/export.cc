@@ -20,6 +20,7 @@ namespace platen {
 namespace {
 
 constexpr char kNotStored[] = "no stored results; platen ocr reads it";
+constexpr char kShowsScan[] = "; html and pdf show the scan, all other formats do without it";
 
 // Nothing if a page is missing.
 std::unique_ptr<PageFile> StoredPages(const Ledger& ledger, const DocumentRecord& record,
@@ -72,7 +73,7 @@ class Exporter {
         Show(record, document);
       } catch (const Error& e) {
         if (e.kind() == ErrorKind::kEnvironment) throw;
-        document.refusal = e.what();
+        document.refusal = e.what() + std::string(kShowsScan);
       }
     }
     return document;

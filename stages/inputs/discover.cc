@@ -46,6 +46,12 @@ bool IsAboutTheName(int code) {
          code == ENAMETOOLONG;
 }
 
+// A run has written there.
+bool HoldsResults(const std::string& folder) {
+  const auto info = Stat(JoinNames(folder, ".platen"));
+  return info && S_ISDIR(info->st_mode);
+}
+
 // One name on its way through the walk.
 struct Place {
   std::string path;      // to open
@@ -56,6 +62,12 @@ struct Place {
     return {JoinNames(path, name), JoinNames(absolute, name), JoinNames(output, name)};
   }
 };
+
+std::string WhyNotThere(const std::string& path, int code) {
+  if (code != ENOENT) return std::strerror(code);
+  if (path.find("://") != std::string::npos) return "an address; platen reads files: download it";
+  return "no such file or folder";
+}
 
 // A path that leads from a folder to a place in it, without detours.
 bool IsBelow(const std::string& path) {
@@ -116,8 +128,7 @@ class Discoverer {
     if (!info) {
       const int code = errno;
       disk_fails_ = disk_fails_ || !IsAboutTheName(code);
-      unusable_.push_back(DisplayName(place.path) + ": " +
-                          (code == ENOENT ? "no such file or folder" : std::strerror(code)));
+      unusable_.push_back(DisplayName(place.path) + ": " + WhyNotThere(place.path, code));
     } else if (!S_ISDIR(info->st_mode) && !S_ISREG(info->st_mode)) {
       unusable_.push_back(DisplayName(place.path) + ": neither a file nor a folder");
     } else {
@@ -165,25 +176,36 @@ class Discoverer {
 
   // What a pattern matches is mirrored below its fixed part: /data/*/x.tif below "data".
   void AddPattern(const std::string& pattern) {
-    const std::vector<std::string> names =
-        ExpandPattern(pattern, [this](const std::string& folder) {
-          const auto info = Stat(folder);
-          return info && FileIdOf(*info) == output_id_;
-        });
+    const size_t fixed_end = pattern.rfind('/', pattern.find_first_of("*?["));
+    std::string fixed = ".";
+    if (fixed_end != std::string::npos) fixed = fixed_end == 0 ? "/" : pattern.substr(0, fixed_end);
+    const auto named = Stat(fixed);
+    const std::vector<std::string> names = ExpandPattern(pattern, [&](const std::string& folder) {
+      const auto info = Stat(folder);
+      if (!info) return false;
+      if (FileIdOf(*info) == output_id_) return true;
+      return !(named && FileIdOf(*named) == FileIdOf(*info)) && LeavesOut(folder);
+    });
     if (names.empty()) {
       unusable_.push_back(DisplayName(pattern) + ": no file matches this pattern");
       return;
     }
-    const size_t fixed_end = pattern.rfind('/', pattern.find_first_of("*?["));
-    std::string fixed = ".";
-    if (fixed_end != std::string::npos) fixed = fixed_end == 0 ? "/" : pattern.substr(0, fixed_end);
     const size_t skipped = fixed == "." ? 0 : fixed == "/" ? 1 : fixed.size() + 1;
     const Place base = PlaceOf(fixed);
     for (const std::string& name : names) {
       Place place = base.Below(Normalised(name.substr(skipped)));
       place.path = name;
-      AddArgument(place);
+      if (!LeavesOut(name)) AddArgument(place);
     }
+  }
+
+  bool LeavesOut(const std::string& folder) {
+    if (!HoldsResults(folder)) return false;
+    auto& results = result_.results;
+    if (std::find(results.begin(), results.end(), folder) == results.end()) {
+      results.push_back(folder);
+    }
+    return true;
   }
 
   // Each folder is read once, however many links lead to it, so links cannot loop. A folder that
@@ -218,7 +240,7 @@ class Discoverer {
     } else if (!info) {
       AddUnknown(place, code);
     } else if (S_ISDIR(info->st_mode)) {
-      AddFolder(place, *info);
+      if (!LeavesOut(place.path)) AddFolder(place, *info);
     } else if (S_ISREG(info->st_mode)) {
       AddFile(place, *info);
     } else {

@@ -56,13 +56,16 @@ struct Discovery {
   std::vector<std::string> other_files;
   std::vector<std::string> hidden;    // names beginning with a dot, met while walking folders
   std::vector<std::string> repeated;  // "b: the same folder as a": read once, under its first name
+  std::vector<std::string> results;   // folders of results, met in others or by a pattern: not read
   int64_t missing = 0;                // documents that a list names and that are not there
   int64_t unwanted = 0;               // files, whatever they are, that were not looked at
 };
 
 // Finds the documents. What a file is, is told by its content: everything of a format that is read,
 // or that is known but not read, or that a name claims to be an image, is a document; the rest is
-// listed as other files. A name of a list that does not exist becomes a document with an error.
+// listed as other files. A folder that a run has written to (it has a folder .platen) is read only
+// if it is named itself: its pictures and PDF files are results. A name of a list that does not
+// exist becomes a document with an error.
 //
 // Outputs keep the input's full name, a.tif -> a.tif (+ ".txt"), and do not depend on how the input
 // was typed: what is found in a folder goes below the folder's own name, what a pattern finds below

@@ -114,6 +114,10 @@ void RequireDocuments(const Discovery& discovery) {
   }
   const std::string skipped = WhatWasSkipped(discovery);
   if (!skipped.empty()) reason += "; found " + skipped;
+  if (!discovery.results.empty()) {
+    reason += "; " + DisplayName(discovery.results.front()) +
+              " holds results of platen, and is read only if it is named itself";
+  }
   throw Error(ErrorKind::kUsage, {}, reason + ". " + ReadableFormats());
 }
 

@@ -18,6 +18,7 @@
 #include "apps/platen/commands/ocr/reading_settings.h"
 #include "apps/platen/commands/ocr/result_settings.h"
 #include "model/support/display_text.h"
+#include "model/support/error.h"
 #include "model/support/grouped.h"
 #include "pipeline/export.h"
 #include "pipeline/hardware.h"
@@ -91,6 +92,12 @@ int RunExportCommand(const Words& words) {
   LimitThreads(ThreadsToExport(*settings));
   Ledger ledger(dir, identity);
   const ExportReport report = ExportDocuments(ledger, render, {open, Interrupted});
+  if (report.documents == 0 && report.not_exported.empty() && !Interrupted()) {
+    throw Error(
+        ErrorKind::kUsage, {DisplayName(dir), ""},
+        "no document that was read is recorded here; platen ocr with the same inputs and -o "
+        "records them (what is stored is not read again)");
+  }
   WarnOf(report.not_exported);
   for (const auto& [path, note] : report.notes) {
     Log(LogLevel::kWarning, DisplayName(path) + " " + note);

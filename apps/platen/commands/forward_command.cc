@@ -288,7 +288,8 @@ int RunForwardCommand(const Words& words) {
   const ForwardOptions options = MakeOptions(*settings);
   LimitThreads(ThreadsFrom(*settings));
   const std::unique_ptr<Model> model = LoadModelFrom(*settings, dir);
-  const ForwardResult result = RunForward(*model, MakeRequest(*settings, *model), options);
+  const Request request = MakeRequest(*settings, *model);
+  const ForwardResult result = RunForward(*model, request, options);
   Print(result);
   if (result.stats.drafted_rounds > 0) {
     ForwardOptions plain = options;
@@ -296,7 +297,7 @@ int RunForwardCommand(const Words& words) {
     plain.dump_dir.clear();
     plain.dumped_logits = DumpedLogits::kLast;
     plain.answer.clear();
-    if (!PrintPlain(RunForward(*model, MakeRequest(*settings, *model), plain), result)) {
+    if (!PrintPlain(RunForward(*model, request, plain), result)) {
       return kExitSomeFailed;
     }
   }

@@ -74,6 +74,7 @@ TEST_F(ExportTest, FormatsThatShowThePagesNeedTheUnchangedScan) {
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_TRUE(Contains(refused.err, "b.png: is not the file that was read")) << refused.err;
   EXPECT_TRUE(Contains(refused.err, "a.tif: No such file")) << refused.err;
+  EXPECT_TRUE(Contains(refused.err, "all other formats do without it")) << refused.err;
   EXPECT_EQ(Files(folder_ / "out"), Files(folder_ / "whole"));
   EXPECT_EQ(Platen({"export", "out", "--format", "hocr"}).exit_code, 0);
 }
@@ -121,6 +122,21 @@ TEST_F(ExportTest, PagesAreShownTheSameWhoeverShowsThem) {
     EXPECT_TRUE(found == expected) << out;
     EXPECT_TRUE(fs::is_empty(folder_ / (std::string(out) + "/.platen/tmp")));
   }
+}
+
+// No success: the folder may be another one than was meant, or has lost its ledger.
+TEST_F(ExportTest, WhereNothingIsRecordedThereIsNothingToExport) {
+  EXPECT_EQ(Ocr({"in/a.tif", "-o", "out", "--format", "txt"}).exit_code, 0);
+  for (const char* ledger : {"", "junk\n"}) {
+    folder_.Write("out/.platen/ledger.jsonl", ledger);
+    const ProgramResult result = Platen({"export", "out", "--format", "md"});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_TRUE(Contains(result.err, "out: no document that was read is recorded here"))
+        << result.err;
+  }
+  const ProgramResult again = Ocr({"in/a.tif", "-o", "out", "--format", "txt"});
+  EXPECT_TRUE(Contains(again.out, "1 taken from stored results")) << again.out;
+  EXPECT_EQ(Platen({"export", "out", "--format", "md"}).exit_code, 0);
 }
 
 TEST_F(ExportTest, NoScanIsReplaced) {

@@ -142,6 +142,28 @@ TEST_F(DiscoverTest, TheOutputFolderIsNeverRead) {
             std::string::npos);
 }
 
+TEST_F(DiscoverTest, ResultsOfAnotherRunAreReadOnlyIfTheyAreNamed) {
+  using Names = std::vector<std::string>;
+  folder_.Write("s/a.png", "x");
+  folder_.Write("s/old/s/a.png.pdf", "%PDF-1.4");
+  folder_.Write("s/old/.platen/ledger.jsonl", "");
+  folder_.Write("s/scans/.platen", "a file of that name says nothing");
+  folder_.Write("s/scans/b.png", "x");
+  for (const char* input : {"s", "s/**", "s/**/*", "s/*"}) {
+    const Discovery found = Discover({input});
+    EXPECT_EQ(Outputs(found), (Names{"s/a.png", "s/scans/b.png"})) << input;
+    EXPECT_EQ(found.results, Names{"s/old"}) << input;
+  }
+  for (const char* input : {"s/old", "s/old/**", "s/old/s/*.pdf", "s/old/s"}) {
+    const Discovery found = Discover({input});
+    EXPECT_EQ(found.documents.size(), 1U) << input;
+    EXPECT_EQ(found.results, Names{}) << input;
+  }
+  EXPECT_EQ(DiscoverListed({"s/old"}).documents.size(), 1U);
+  EXPECT_EQ(Outputs(Discover({"s"}, "s/old")), (Names{"s/a.png", "s/scans/b.png"}));
+  EXPECT_EQ(Discover({"s"}, "s/old").results, Names{});
+}
+
 TEST_F(DiscoverTest, AnOutputNeverReplacesAnInput) {
   folder_.Write("s/a.png", "x");
   folder_.Write("s/a.png.txt", kPng);  // a scan, whatever it is called
@@ -193,6 +215,11 @@ TEST_F(DiscoverTest, NamedInputsThatCannotBeAreRefusedBeforeAnythingIsRead) {
   EXPECT_EQ(Refusal({"a.png", ""}), "the name of an input is empty");
   EXPECT_EQ(Refusal({"x", "y"}), "x: no such file or folder; y: no such file or folder");
   EXPECT_NE(Refusal({"1", "2", "3", "4", "5", "6", "7"}).find("and 2 more"), std::string::npos);
+}
+
+TEST_F(DiscoverTest, AnAddressIsNoFile) {
+  EXPECT_EQ(Refusal({"https://example.org/a.pdf"}),
+            "https://example.org/a.pdf: an address; platen reads files: download it");
 }
 
 TEST_F(DiscoverTest, LinesOfAListThatAreNotThereFailByThemselves) {

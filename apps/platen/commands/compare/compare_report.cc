@@ -150,7 +150,7 @@ std::string CompareReportText(const CompareReport& report, size_t worst) {
   std::string out =
       fmt::format("compared (kernels {}, {})\n", report.kernels, Counted(report.threads, "thread"));
   out += SideText("A", report.a) + SideText("B", report.b) + PageTable(report, worst);
-  out += fmt::format("\n{} pages, {} failed\n", all.pages, all.failed_pages);
+  out += fmt::format("\n{}, {} failed\n", Counted(all.pages, "page"), all.failed_pages);
   out += fmt::format(
       "  text      {} characters, {} differ: CER {} (pages: mean {}, median {}, "
       "worst {})\n",

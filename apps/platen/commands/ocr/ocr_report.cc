@@ -122,7 +122,8 @@ std::string OcrReport::WhereResultsAre(const RunReport& report, const std::strin
                                        const std::string& reports_dir) const {
   const std::string dir = DisplayName(output_dir);
   std::string where = "results in " + dir + (dir.ends_with('/') ? "" : "/");
-  if (documents_ == 1 && !first_outputs_.empty()) {
+  const bool has_text = report.totals.pages_read + report.totals.pages_resumed > 0;
+  if (documents_ == 1 && has_text && !first_outputs_.empty()) {
     where = "text in " + NamesOf(first_outputs_);
   }
   where += ", report in " + DisplayName(JoinNames(reports_dir, "run.json"));
@@ -154,6 +155,16 @@ void LogSkipped(const Discovery& discovery) {
   const std::string skipped = WhatWasSkipped(discovery);
   if (!skipped.empty()) Log(LogLevel::kInfo, "not read: " + skipped + "; names are in run.json");
   constexpr size_t kShown = 5;
+  for (size_t i = 0; i < std::min(discovery.results.size(), kShown); ++i) {
+    Log(LogLevel::kWarning,
+        DisplayName(discovery.results[i]) +
+            ": not read, for it holds results of platen; name it as an input to "
+            "read what is in it");
+  }
+  if (discovery.results.size() > kShown) {
+    Log(LogLevel::kWarning,
+        "and " + Counted(discovery.results.size() - kShown, "other folder") + " of results");
+  }
   for (size_t i = 0; i < std::min(discovery.repeated.size(), kShown); ++i) {
     Log(LogLevel::kInfo, discovery.repeated[i] + ", read once");
   }

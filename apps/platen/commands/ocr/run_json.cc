@@ -83,6 +83,7 @@ Json NotRead(const Discovery& found) {
   for (const std::string& text : found.repeated) repeated.push_back(text);
   return {{"other_files", NamesOf(found.other_files)},
           {"hidden_files", NamesOf(found.hidden)},
+          {"folders_of_results", NamesOf(found.results)},
           {"repeated", repeated}};
 }
 
