@@ -355,7 +355,7 @@ Row PlainMiniLlm::Experts(const std::string& layer, const Row& a, Trace& trace) 
   Row y(a.size());
   for (const int e : chosen) {
     const double weight =
-        scores[static_cast<size_t>(e)] / (r.normalise ? std::max(sum, 1e-9) : 1) * r.scale;
+        scores[static_cast<size_t>(e)] / (r.normalise ? std::max(sum, r.least_sum) : 1) * r.scale;
     const Row one = Mlp(layer + "mlp.experts." + std::to_string(e), a);
     for (size_t i = 0; i < y.size(); ++i) y[i] += weight * one[i];
   }

@@ -22,29 +22,37 @@ constexpr size_t kMaxConfigBytes = 1 << 20;
 constexpr int kMaxResidualHeads = 16;
 constexpr double kMinEpsilon = 1e-12, kMaxEpsilon = 0.1;
 
-// What MiniLLM's code knows besides, each with the value at which it does nothing.
-const std::pair<const char*, nlohmann::json> kNotComputed[] = {
-    {"qk_norm", false},
-    {"value_mix", 0.0},
-    {"partial_key_offset", 0},
-    {"paired_heads", false},
-    {"attn_window", 0},
-    {"attn_global_tokens", 0},
-    {"sparse_attn_gate", false},
-    {"sparse_attn_gate_topk", 0},
-    {"use_attn_gate", false},
-    {"skip_connections", false},
-    {"skip_gate", false},
-    {"smear", false},
-    {"bigram_hash_size", 0},
-    {"back_out", false},
-    {"untie_lm_head_at_ratio", 0.0},
-    {"lora_r", 0},
-    {"dropout", 0.0},
-    {"attention_dropout", 0.0},
+// One layer's heads and experts are matrices of their own; DeepSeek-V3 has 23,424 of them.
+constexpr int kMaxHeadsAndExperts = 1 << 15;
+
+// What MiniLLM's code knows besides and is off where it is 0, false or empty. Their companions
+// (skip_scale, lora_r, dropout, ...) mean nothing to a merged checkpoint without them.
+constexpr const char* kNotComputed[] = {
+    "qk_norm",
+    "value_mix",
+    "partial_key_offset",
+    "paired_heads",
+    "attn_window",
+    "attn_global_tokens",
+    "sparse_attn_gate",
+    "use_attn_gate",
+    "sparse_attn_gate_topk",
+    "embed_skip_scale",
+    "embed_skip_gate",
+    "skip_connections",
+    "skip_gate",
+    "value_embed_count",
+    "value_embed_scale",
+    "value_embed_gate",
+    "smear",
+    "smear_scale",
+    "bigram_hash_size",
+    "bigram_hash_scale",
+    "back_out_ratio",
+    "untie_lm_head_at_ratio",
 };
 
-// Fields with a default of the form's own.
+// Fields with a default.
 class Fields {
  public:
   explicit Fields(const JsonObject& object) : object_(object) {}
@@ -52,6 +60,10 @@ class Fields {
   bool Has(const char* key) const { return object_.Has(key); }
   int Int(const char* key, int low, int high, int fallback) const {
     return Has(key) ? object_.Int(key, low, high) : fallback;
+  }
+  // A default of MiniLLM's; without one, as DeepSeek's fields are, it must be there.
+  int Int(const char* key, int low, int high, std::optional<int> fallback) const {
+    return Has(key) || !fallback ? object_.Int(key, low, high) : *fallback;
   }
   double Number(const char* key, double low, double high, double fallback) const {
     return Has(key) ? object_.Number(key, low, high) : fallback;
@@ -71,12 +83,11 @@ class Fields {
 int Multiple64(int width) { return (width + 63) / 64 * 64; }
 
 void RefuseWhatIsNotComputed(const JsonObject& model) {
-  for (const auto& [key, neutral] : kNotComputed) {
+  for (const char* key : kNotComputed) {
     if (!model.Has(key)) continue;
     const nlohmann::json& value = model.Required(key);
-    // 0, 0.0 and false all mean that it is off.
-    const bool off = value == neutral || value == nlohmann::json(false) ||
-                     (value.is_number() && neutral.is_number() && value == 0);
+    const bool off = value == nlohmann::json(false) || (value.is_number() && value == 0) ||
+                     (value.is_array() && value.empty());
     if (!off) model.Fail(key, "is " + JsonExcerpt(value) + "; this program does not compute it");
   }
 }
@@ -85,18 +96,16 @@ void ReadSizes(const JsonObject& model, Form form, Config& c) {
   const Fields f(model);
   const bool mini = form == Form::kMiniLlm;
   c.form = form;
-  c.vocab_size =
-      mini ? f.Int("vocab_size", 1, kMaxVocab, 6400) : model.Int("vocab_size", 1, kMaxVocab);
-  c.hidden_size =
-      mini ? f.Int("hidden_size", 1, kMaxWidth, 512) : model.Int("hidden_size", 1, kMaxWidth);
-  c.num_layers = mini ? f.Int("num_hidden_layers", 1, kMaxLayers, 8)
-                      : model.Int("num_hidden_layers", 1, kMaxLayers);
-  c.num_heads = mini ? f.Int("num_attention_heads", 1, kMaxHeads, 8)
-                     : model.Int("num_attention_heads", 1, kMaxHeads);
+  const auto size = [&](const char* key, int high, int fallback) {
+    return f.Int(key, 1, high, mini ? std::optional(fallback) : std::nullopt);
+  };
+  c.vocab_size = size("vocab_size", kMaxVocab, 6400);
+  c.hidden_size = size("hidden_size", kMaxWidth, 512);
+  c.num_layers = size("num_hidden_layers", kMaxLayers, 8);
+  c.num_heads = size("num_attention_heads", kMaxHeads, 8);
   c.intermediate_size =
-      mini ? f.Int("intermediate_size", 1, kMaxIntermediate, Multiple64(c.hidden_size * 8 / 3))
-           : model.Int("intermediate_size", 1, kMaxIntermediate);
-  c.max_positions = f.Int("max_position_embeddings", 1, kMaxPositions, 32768);
+      size("intermediate_size", kMaxIntermediate, Multiple64(c.hidden_size * 8 / 3));
+  c.max_positions = size("max_position_embeddings", kMaxPositions, 32768);
   c.tie_word_embeddings = f.Bool("tie_word_embeddings", mini);
   c.attention_bias = f.Bool("attention_bias", false);
   c.norm_eps = static_cast<float>(f.Number("rms_norm_eps", kMinEpsilon, kMaxEpsilon, 1e-6));
@@ -124,11 +133,12 @@ void ReadAttention(const JsonObject& model, Config& c) {
   const Fields f(model);
   const bool mini = c.form == Form::kMiniLlm;
   const auto size = [&](const char* key, int fallback) {
-    return mini ? f.Int(key, 1, kMaxWidth, fallback) : model.Int(key, 1, kMaxWidth);
+    return f.Int(key, 1, kMaxWidth, mini ? std::optional(fallback) : std::nullopt);
   };
   // null: no bottleneck, as 0.
   const bool stated = model.value().contains("q_lora_rank");
-  c.q_rank = f.Int("q_lora_rank", 0, kMaxWidth, stated || !mini ? 0 : 256);
+  if (!stated && !mini) model.Required("q_lora_rank");
+  c.q_rank = f.Int("q_lora_rank", 0, kMaxWidth, stated ? 0 : 256);
   if (c.q_rank == 0 && c.attention_bias) {
     model.Fail("attention_bias", "is true without q_lora_rank; this program does not compute it");
   }
@@ -168,12 +178,13 @@ void ReadRouter(const JsonObject& model, Config& c) {
   const Fields f(model);
   const bool mini = c.form == Form::kMiniLlm;
   if (mini && !f.Bool("use_moe", false)) return;
+  // Refused where a DeepSeek config lacks it: a default of transformers' is another one.
+  const auto own = [&](int fallback) { return mini ? std::optional(fallback) : std::nullopt; };
   RouterConfig& r = c.router;
-  r.experts = mini ? f.Int("n_routed_experts", 1, kMaxExperts, 4)
-                   : model.Int("n_routed_experts", 1, kMaxExperts);
-  r.per_token = f.Int("num_experts_per_tok", 1, r.experts, std::min(2, r.experts));
-  r.groups = f.Int("n_group", 1, r.experts, 1);
-  r.kept_groups = f.Int("topk_group", 1, r.groups, r.groups);
+  r.experts = f.Int("n_routed_experts", 1, kMaxExperts, own(4));
+  r.per_token = f.Int("num_experts_per_tok", 1, r.experts, own(std::min(2, r.experts)));
+  r.groups = f.Int("n_group", 1, r.experts, own(1));
+  r.kept_groups = f.Int("topk_group", 1, r.groups, own(r.groups));
   const std::string scoring = f.String("scoring_func", mini ? "softmax" : "sigmoid");
   if (scoring != "softmax" && scoring != "sigmoid") {
     model.Fail("scoring_func", "is \"" + scoring + "\"; this program computes softmax and sigmoid");
@@ -185,13 +196,27 @@ void ReadRouter(const JsonObject& model, Config& c) {
   r.correction_bias = !mini;
   const bool asked = f.Bool("norm_topk_prob", true);
   r.normalise = mini ? sigmoid || (r.per_token > 1 && asked) : asked;
+  r.least_sum = mini ? 1e-9 : 1e-20;
+  if (!mini) model.Required("routed_scaling_factor");
   r.scale = f.Number("routed_scaling_factor", 1e-6, 1e6, 1);
+  if (!mini && f.String("topk_method", "noaux_tc") != "noaux_tc") {
+    model.Fail("topk_method", "must be noaux_tc, which is what this program computes");
+  }
   CheckGroups(model, r);
   c.expert_size = f.Int("moe_intermediate_size", 1, kMaxIntermediate,
-                        Multiple64(std::max(1, c.hidden_size / 4)));
-  c.shared_experts = f.Int("n_shared_experts", 0, 64, 0);
+                        own(Multiple64(std::max(1, c.hidden_size / 4))));
+  c.shared_experts = f.Int("n_shared_experts", 0, 64, own(0));
   c.expert_interval = f.Int("moe_layer_freq", 1, kMaxLayers, 1);
-  c.first_expert_layer = f.Int("first_k_dense_replace", 0, kMaxLayers, 0);
+  c.first_expert_layer = f.Int("first_k_dense_replace", 0, kMaxLayers, own(0));
+}
+
+// So that a small file cannot describe millions of matrices.
+void CheckNumberOfMatrices(const JsonObject& model, const Config& c) {
+  const int64_t parts = int64_t{c.num_layers} * (c.num_heads + c.router.experts);
+  if (parts <= kMaxHeadsAndExperts) return;
+  model.Fail("num_hidden_layers", "of as many heads and experts are " + std::to_string(parts) +
+                                      " matrices; this program handles at most " +
+                                      std::to_string(kMaxHeadsAndExperts));
 }
 
 // What platen.json says of MiniLLM's index.
@@ -257,6 +282,7 @@ Config ReadTextConfig(const std::string& snapshot_dir, const JsonObject& model, 
   ReadAttention(model, c);
   ReadIndex(snapshot_dir, model, c);
   ReadRouter(model, c);
+  CheckNumberOfMatrices(model, c);
   ReadDrafts(model, c);
   const SpecialTokens minillm = {.stop = {2}, .pad = 0};
   c.tokens = ReadSpecialTokens(snapshot_dir, model, c.vocab_size,

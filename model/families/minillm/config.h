@@ -37,8 +37,9 @@ struct RouterConfig {
   Scoring scoring = Scoring::kSoftmax;
   GroupValue group_value = GroupValue::kLargest;
   bool correction_bias = false;  // e_score_correction_bias is added to what is compared
-  bool normalise = false;        // weights are divided by their sum, which is at least 1e-9
-  double scale = 1;              // of the weights
+  bool normalise = false;        // weights are divided by their sum, at least `least_sum`
+  double least_sum = 1e-9;
+  double scale = 1;  // of the weights
 };
 
 // Which keys a row attends to: all, or the best of an index.

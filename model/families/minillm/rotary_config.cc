@@ -11,7 +11,7 @@
 namespace platen::minillm {
 namespace {
 
-constexpr double kMinTheta = 1.0, kMaxTheta = 1e12;
+constexpr double kMinTheta = 1.0, kMinYarnTheta = 1.01, kMaxTheta = 1e12;
 constexpr double kMaxFactor = 1e6;
 constexpr int kMaxPositions = 1 << 24;
 
@@ -47,7 +47,19 @@ double NumberOr(const JsonObject& object, const char* key, double low, double hi
   return object.Has(key) ? object.Number(key, low, high) : fallback;
 }
 
+// Where both are there, they must say the same: which one counts differs between programs.
+void CheckEqual(const JsonObject& object, const char* key, const nlohmann::json& other,
+                const std::string& name) {
+  if (!object.Has(key) || other.is_null() || object.Required(key) == other) return;
+  object.Fail(key, "is " + JsonExcerpt(object.Required(key)) + ", but " + name + " is " +
+                       JsonExcerpt(other));
+}
+
 void ReadYarn(const JsonObject& place, int max_positions, RotaryConfig& rotary) {
+  if (place.Has("attention_factor")) {
+    place.Fail("attention_factor", "is given; this program derives it from factor and mscale");
+  }
+  place.ExpectIfPresent("truncate", true);
   rotary.scaling = RotaryConfig::Scaling::kYarn;
   rotary.factor = NumberOr(place, "factor", 1, kMaxFactor, 1);
   rotary.original_positions = place.Has("original_max_position_embeddings")
@@ -61,6 +73,9 @@ void ReadYarn(const JsonObject& place, int max_positions, RotaryConfig& rotary) 
 
 void ReadScaling(const JsonObject& place, int max_positions, RotaryConfig& rotary) {
   const char* key = place.Has("rope_type") ? "rope_type" : "type";
+  if (place.Has("rope_type")) {
+    CheckEqual(place, "type", place.Required("rope_type"), "rope_type");
+  }
   const std::string kind = place.Has(key) ? place.String(key, 64) : "default";
   if (kind == "yarn") {
     ReadYarn(place, max_positions, rotary);
@@ -116,11 +131,21 @@ RotaryConfig ReadRotary(const JsonObject& model, Pairing pairing, bool with_defa
   rotary.theta = inside ? model.Object(key).Number("rope_theta", kMinTheta, kMaxTheta)
                         : NumberOr(model, "rope_theta", kMinTheta, kMaxTheta, 10000);
   if (key != nullptr) {
-    ReadScaling(model.Object(key), max_positions, rotary);
+    const JsonObject place = model.Object(key);
+    if (inside) {
+      CheckEqual(model, "rope_theta", place.Required("rope_theta"), place.FieldName("rope_theta"));
+    }
+    if (!model.value().value("rope_parameters", nlohmann::json::object()).empty()) {
+      CheckEqual(model, "rope_parameters", place.value(), key);
+    }
+    ReadScaling(place, max_positions, rotary);
   } else if (with_default) {
     rotary.scaling = RotaryConfig::Scaling::kYarn;
     rotary.factor = 40;
     rotary.original_positions = 4096;
+  }
+  if (rotary.scaling == RotaryConfig::Scaling::kYarn && rotary.theta < kMinYarnTheta) {
+    model.Fail("rope_theta", "must be 1.01 or more with YaRN, which divides by its logarithm");
   }
   return rotary;
 }

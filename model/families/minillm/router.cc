@@ -72,8 +72,7 @@ void Router::Choose(std::span<const float> logits, std::span<const float> bias,
   Largest(compared_, c_.per_token, order_);
   double sum = 0;
   for (const int e : order_) sum += scores_[static_cast<size_t>(e)];
-  constexpr double kLeastSum = 1e-9;
-  const double divisor = c_.normalise ? std::max(sum, kLeastSum) : 1;
+  const double divisor = c_.normalise ? std::max(sum, c_.least_sum) : 1;
   chosen.clear();
   for (const int e : order_) {
     const double weight = scores_[static_cast<size_t>(e)] / divisor * c_.scale;

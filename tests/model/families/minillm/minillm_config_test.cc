@@ -93,22 +93,94 @@ TEST(MiniLlmConfig, LayersWithExpertsFollowTheRuleOfTheForm) {
   EXPECT_EQ(deep, (std::vector<int>{2, 4}));
 }
 
+// The switches of MiniLLM's code as its trainer saves them, none of them on.
+const char* const kSwitchesOff = R"({
+    "dropout": 0.1, "attention_dropout": 0.1, "qk_norm": false, "qk_norm_eps": 1e-06, "value_mix": 0.0,
+    "partial_key_offset": 0, "paired_heads": false, "attn_window": 0, "attn_global_tokens": 0,
+    "sparse_attn_gate": false, "sparse_attn_gate_topk": 0, "zero_init_residual": true,
+    "embed_skip_scale": 0.0, "embed_skip_gate": false, "skip_connections": null, "skip_scale": 1.0,
+    "skip_gate": false, "value_embed_count": 0, "value_embed_scale": 0.0, "value_embed_gate": false,
+    "value_embed_repeat_ends": true, "smear": false, "smear_scale": 0.0, "bigram_hash_size": 0,
+    "bigram_hash_scale": 0.0, "bigram_hash_base": 1000003, "back_out_ratio": 0.0,
+    "back_out_scale": 1.0, "untie_lm_head_at_ratio": 0.0, "use_metal_kernels": true,
+    "use_attn_gate": false, "attn_gate_init": 4.0, "lora_r": 8, "lora_alpha": 16.0,
+    "lora_dropout": 0.05, "lora_targets": "q_proj,k_proj", "num_key_value_heads": 8,
+    "topk_method": "noaux_tc", "aux_loss_alpha": 0.001, "seq_aux": true, "mtp_loss_weight": 0.1})";
+
 TEST(MiniLlmConfig, WhatIsNotComputedIsRefusedByName) {
-  for (const char* key : {"qk_norm", "paired_heads", "use_attn_gate", "skip_connections"}) {
-    EXPECT_EQ(RefusedAt({{key, true}}), key);
-    EXPECT_EQ(RefusedAt({{key, false}}), "");
+  const json off = json::parse(kSwitchesOff);
+  EXPECT_EQ(RefusedAt(off), "");
+  const json switches = {{"qk_norm", true},
+                         {"value_mix", 0.5},
+                         {"partial_key_offset", 1},
+                         {"paired_heads", true},
+                         {"attn_window", 128},
+                         {"attn_global_tokens", 4},
+                         {"sparse_attn_gate", true},
+                         {"sparse_attn_gate_topk", 2},
+                         {"use_attn_gate", true},
+                         {"embed_skip_scale", 0.1},
+                         {"embed_skip_gate", true},
+                         {"skip_connections", json::parse("[[0, 3]]")},
+                         {"skip_gate", true},
+                         {"value_embed_count", 2},
+                         {"value_embed_scale", 0.5},
+                         {"value_embed_gate", true},
+                         {"smear", true},
+                         {"smear_scale", 0.2},
+                         {"bigram_hash_size", 4096},
+                         {"bigram_hash_scale", 0.05},
+                         {"back_out_ratio", 0.5},
+                         {"untie_lm_head_at_ratio", 0.7}};
+  for (const auto& [key, on] : switches.items()) {
+    json config = off;
+    config[key] = on;
+    EXPECT_EQ(RefusedAt(config), key);
+    config[key] = "no";
+    EXPECT_EQ(RefusedAt(config), key);
+    config[key] = false;
+    EXPECT_EQ(RefusedAt(config), "");
   }
-  EXPECT_EQ(RefusedAt({{"value_mix", 0.5}}), "value_mix");
-  EXPECT_EQ(RefusedAt({{"value_mix", 0}}), "");
+  EXPECT_EQ(RefusedAt({{"skip_connections", json::array()}}), "");
   EXPECT_EQ(RefusedAt({{"hidden_act", "gelu"}}), "hidden_act");
   EXPECT_EQ(RefusedAt({{"attention_bias", true}, {"q_lora_rank", 0}}), "attention_bias");
   EXPECT_EQ(RefusedAt({{"kv_lora_rank", 600}}), "kv_lora_rank");
   EXPECT_EQ(RefusedAt({{"qk_rope_head_dim", 31}}), "qk_rope_head_dim");
-  EXPECT_EQ(RefusedAt({{"rope_scaling", {{"type", "dynamic"}}}}), "rope_scaling.type");
-  EXPECT_EQ(RefusedAt({{"rope_scaling", {{"type", "yarn"}, {"factor", 0.5}}}}),
-            "rope_scaling.factor");
   EXPECT_EQ(RefusedAt({{"use_moe", true}, {"scoring_func", "tanh"}}), "scoring_func");
   EXPECT_EQ(RefusedAt({{"unheard_of", 7}}), "") << "unknown keys are ignored";
+}
+
+TEST(MiniLlmConfig, ScalingsThatAreNotComputedOrContradictoryAreRefusedByName) {
+  const auto scaled = [](const json& scaling, const json& beside = json::object()) {
+    json config = beside;
+    config["rope_scaling"] = scaling;
+    return RefusedAt(config);
+  };
+  EXPECT_EQ(scaled({{"type", "dynamic"}}), "rope_scaling.type");
+  EXPECT_EQ(scaled({{"type", "yarn"}, {"factor", 0.5}}), "rope_scaling.factor");
+  EXPECT_EQ(scaled({{"type", "yarn"}, {"rope_type", "yarn"}}), "");
+  EXPECT_EQ(scaled({{"type", "yarn"}, {"rope_type", "linear"}}), "rope_scaling.type");
+  EXPECT_EQ(scaled({{"type", "yarn"}, {"attention_factor", nullptr}, {"truncate", true}}), "");
+  EXPECT_EQ(scaled({{"type", "yarn"}, {"attention_factor", 1.2}}), "rope_scaling.attention_factor");
+  EXPECT_EQ(scaled({{"type", "yarn"}, {"truncate", false}}), "rope_scaling.truncate");
+  // The ramp divides by the logarithm of theta.
+  EXPECT_EQ(scaled({{"type", "yarn"}}, {{"rope_theta", 1.0}}), "rope_theta");
+  EXPECT_EQ(scaled({{"type", "linear"}, {"factor", 2}}, {{"rope_theta", 1.0}}), "");
+  EXPECT_EQ(scaled({{"type", "yarn"}, {"rope_theta", 500.0}}, {{"rope_theta", 500.0}}), "");
+  EXPECT_EQ(scaled({{"type", "yarn"}, {"rope_theta", 500.0}}, {{"rope_theta", 1e4}}), "rope_theta");
+  const json yarn = {{"type", "yarn"}, {"factor", 4.0}};
+  EXPECT_EQ(scaled(yarn, {{"rope_parameters", yarn}}), "");
+  EXPECT_EQ(scaled(yarn, {{"rope_parameters", {{"type", "yarn"}, {"factor", 8.0}}}}),
+            "rope_parameters");
+}
+
+// Small files that describe millions of matrices.
+TEST(MiniLlmConfig, MoreHeadsAndExpertsThanAnyModelHasAreRefused) {
+  EXPECT_EQ(RefusedAt({{"num_hidden_layers", 32}, {"num_attention_heads", 1024}}), "");
+  EXPECT_EQ(RefusedAt({{"num_hidden_layers", 33}, {"num_attention_heads", 1024}}),
+            "num_hidden_layers");
+  EXPECT_EQ(RefusedAt({{"num_hidden_layers", 1024}, {"use_moe", true}, {"n_routed_experts", 1024}}),
+            "num_hidden_layers");
 }
 
 TEST(MiniLlmConfig, GroupsThatCannotBeChosenFromAreRefused) {
@@ -126,8 +198,40 @@ TEST(MiniLlmConfig, GroupsThatCannotBeChosenFromAreRefused) {
   EXPECT_EQ(with(8, 4, "sigmoid"), "n_group") << "no two largest of one";
 }
 
+const json kWholeDeepSeek = {{"vocab_size", 100},
+                             {"hidden_size", 64},
+                             {"num_hidden_layers", 2},
+                             {"num_attention_heads", 4},
+                             {"intermediate_size", 64},
+                             {"max_position_embeddings", 512},
+                             {"q_lora_rank", nullptr},
+                             {"kv_lora_rank", 20},
+                             {"qk_nope_head_dim", 12},
+                             {"qk_rope_head_dim", 8},
+                             {"v_head_dim", 10},
+                             {"n_routed_experts", 8},
+                             {"num_experts_per_tok", 2},
+                             {"n_group", 4},
+                             {"topk_group", 2},
+                             {"routed_scaling_factor", 2.5},
+                             {"moe_intermediate_size", 20},
+                             {"n_shared_experts", 1},
+                             {"first_k_dense_replace", 1},
+                             {"eos_token_id", 2}};
+
+// Of DeepSeek's fields, none takes MiniLLM's default.
 TEST(MiniLlmConfig, DeepSeekHasNoDefaultSizes) {
-  EXPECT_EQ(RefusedAt(json::object(), Form::kDeepSeekV3), "vocab_size");
+  EXPECT_EQ(RefusedAt(kWholeDeepSeek, Form::kDeepSeekV3), "");
+  for (const auto& [key, value] : kWholeDeepSeek.items()) {
+    json without = kWholeDeepSeek;
+    without.erase(key);
+    EXPECT_EQ(RefusedAt(without, Form::kDeepSeekV3), key);
+  }
+  json other = kWholeDeepSeek;
+  other["topk_method"] = "group_limited_greedy";
+  EXPECT_EQ(RefusedAt(other, Form::kDeepSeekV3), "topk_method");
+  EXPECT_EQ(RefusedAt({{"use_moe", true}, {"topk_method", "greedy"}}), "")
+      << "MiniLLM reads it not";
 }
 
 RotaryConfig Yarn(double mscale, double all_dim) {
@@ -230,6 +334,23 @@ TEST(Router, ChoosesAndWeighsAsWorkedOut) {
   ExpectChosen({deep, {0, .35F, -.30F, 0, .25F, 0, -.2F, .1F}, {0, 1}, {1.597981, 0.902019}});
   deep.per_token = 3;
   ExpectChosen({deep, {-.9F, -.8F, -.95F, -.7F, -.9F, -.8F, -.9F, -.85F}, {2, 3, 6}, {}});
+}
+
+// Scores near 0: DeepSeek's weights still add up to 1, MiniLLM's do not.
+TEST(Router, TheLeastSumOfWeightsIsThatOfTheForm) {
+  const std::vector<float> logits(8, -40.0F);
+  const auto sum = [&](const RouterConfig& config) {
+    Router router(config);
+    std::vector<ExpertChoice> chosen;
+    router.Choose(logits, {}, chosen);
+    return chosen.at(0).weight + chosen.at(1).weight;
+  };
+  json moe = kWholeDeepSeek;
+  moe["routed_scaling_factor"] = 1;
+  EXPECT_EQ(sum(Read(moe, Form::kDeepSeekV3).router), 1.0F);
+  moe["use_moe"] = true;
+  moe["scoring_func"] = "sigmoid";
+  EXPECT_LT(sum(Read(moe).router), 1e-6F);
 }
 
 TEST(Router, OfEqualExpertsTheFirstIsChosen) {
