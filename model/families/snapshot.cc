@@ -51,12 +51,13 @@ Snapshot LoadSnapshot(const std::string& dir, const FamilyRegistry& families) {
                     .checkpoint = Checkpoint::Open(dir),
                     .warnings = {}};
   ThrowFirst(CheckTokens(*snapshot.architecture, snapshot.tokenizer, dir));
+  // Which tensors there must be is settled only then.
+  const std::string note =
+      SettleSnapshot(snapshot.checkpoint, snapshot.quantization, dir, *snapshot.architecture);
   const TensorCheck tensors =
       CheckTensors(snapshot.architecture->Modules(), snapshot.checkpoint, dir);
   ThrowFirst(tensors.missing);
   ThrowFirst(tensors.mismatched);
-  const std::string note =
-      SettleSnapshot(snapshot.checkpoint, snapshot.quantization, dir, *snapshot.architecture);
   if (!note.empty()) snapshot.warnings.push_back(dir + ": " + note);
   if (!tensors.unexpected.empty()) {
     snapshot.warnings.push_back(UnexpectedTensors(dir, tensors));

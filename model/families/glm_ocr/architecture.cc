@@ -9,8 +9,8 @@
 #include "model/families/glm_ocr/decoder.h"
 #include "model/families/glm_ocr/modules.h"
 #include "model/families/glm_ocr/mtp.h"
+#include "model/families/tied_head.h"
 #include "model/support/json_fields.h"
-#include "model/support/mapped_file.h"
 
 namespace platen::glm_ocr {
 namespace {
@@ -39,19 +39,9 @@ GlmOcr::GlmOcr(Config config, std::string config_path)
 
 std::string_view GlmOcr::image_placeholder() const { return glm_input::kImagePlaceholder; }
 
-// As the reference does, keeps a stored head that differs from the embedding although the config
-// ties the two. Reads both tables if both are there.
 std::string GlmOcr::Settle(const Checkpoint& checkpoint) {
-  const StoredTensor* head = checkpoint.Find("lm_head.weight");
-  const StoredTensor* embedding = checkpoint.Find("model.language_model.embed_tokens.weight");
-  if (!config_.text.tie_word_embeddings || head == nullptr || embedding == nullptr) return "";
-  const bool same = SameContent(*head, *embedding);
-  ReleasePages(head->bytes);
-  ReleasePages(embedding->bytes);
-  if (same) return "";
-  config_.text.tie_word_embeddings = false;
-  return "config.json says tie_word_embeddings, but the checkpoint has an lm_head.weight that "
-         "differs from the embedding; the stored one is used";
+  return SettleTiedHead(checkpoint, "model.language_model.embed_tokens.weight",
+                        config_.text.tie_word_embeddings);
 }
 
 ModuleTable GlmOcr::Modules() const { return DescribeModules(config_).table; }

@@ -8,9 +8,11 @@
 #include "model/families/glm_input/describe.h"
 #include "model/families/glm_input/vision.h"
 #include "model/families/minillm/chat_ml.h"
+#include "model/families/minillm/checkpoint_check.h"
 #include "model/families/minillm/decoder.h"
 #include "model/families/minillm/modules.h"
 #include "model/families/minillm/mtp.h"
+#include "model/families/tied_head.h"
 #include "model/support/json_fields.h"
 
 namespace platen::minillm {
@@ -35,22 +37,6 @@ void FillPositions(PromptInput& prompt) {
   for (auto& axis : prompt.positions) {
     axis.resize(prompt.input_ids.size());
     std::iota(axis.begin(), axis.end(), 0);
-  }
-}
-
-// Forms of checkpoints that this program does not read, told by their tensors.
-void RefuseOtherForms(const StoredTensor& tensor) {
-  const auto refuse = [&](const char* what) {
-    throw Error(ErrorKind::kModel, {.file = tensor.file, .field = tensor.name}, what);
-  };
-  if (tensor.name.ends_with(".base.weight")) {
-    refuse("belongs to adapters (LoRA); give a checkpoint in which they are merged");
-  }
-  if (tensor.name.ends_with(".weight_scale_inv")) {
-    refuse("belongs to weights in FP8; give a checkpoint in bf16, f16 or f32");
-  }
-  if (tensor.name.starts_with("vision_proj.") || tensor.name.starts_with("vision_encoder.")) {
-    refuse("belongs to MiniLLM's images by CLIP, which this program does not compute");
   }
 }
 
@@ -81,12 +67,19 @@ std::string_view MiniLlm::image_placeholder() const {
 std::string MiniLlm::SettleTables(const Checkpoint& checkpoint) {
   const StoredTensor* cosines = checkpoint.Find(PrefixOf(config_) + "freqs_cos");
   const StoredTensor* sines = checkpoint.Find(PrefixOf(config_) + "freqs_sin");
-  if (config_.form != Form::kMiniLlm || cosines == nullptr || sines == nullptr) return "";
+  const StoredTensor* any = cosines != nullptr ? cosines : sines;
+  if (config_.form != Form::kMiniLlm || any == nullptr) return "";
+  if (cosines == nullptr || sines == nullptr) {
+    throw Error(ErrorKind::kModel, {.file = any->file, .field = any->name},
+                "is there without the other of the two rotary tables");
+  }
   const std::vector<int64_t> shape = {cosines->shape.empty() ? 0 : cosines->shape.front(),
                                       config_.rope_width};
-  if (cosines->shape != shape || sines->shape != shape || shape.front() == 0) {
-    throw Error(ErrorKind::kModel, {.file = cosines->file, .field = cosines->name},
-                "has shape " + ShapeText(cosines->shape) + "; it and freqs_sin must have rows of " +
+  for (const StoredTensor* table : {cosines, sines}) {
+    if (table->shape == shape && shape.front() > 0) continue;
+    throw Error(ErrorKind::kModel, {.file = table->file, .field = table->name},
+                "has shape " + ShapeText(table->shape) +
+                    "; freqs_cos and freqs_sin must have as many rows of " +
                     std::to_string(config_.rope_width) + " values");
   }
   config_.rotary.tables_in_file = true;
@@ -98,7 +91,10 @@ std::string MiniLlm::SettleTables(const Checkpoint& checkpoint) {
 std::string MiniLlm::SettleDrafts(const Checkpoint& checkpoint) {
   const auto absent = [&](const std::string& name) { return checkpoint.Find(name) == nullptr; };
   std::string note;
-  if (config_.residual_heads > 0 && absent("mtp_layers.0.norm.weight")) {
+  const auto first_head = checkpoint.tensors().lower_bound("mtp_layers.");
+  const bool heads =
+      first_head != checkpoint.tensors().end() && first_head->first.starts_with("mtp_layers.");
+  if (config_.residual_heads > 0 && !heads) {
     config_.residual_heads = 0;
     note =
         "config.json tells of draft heads, but the checkpoint has none; nothing is drafted "
@@ -119,30 +115,21 @@ std::string MiniLlm::SettleDrafts(const Checkpoint& checkpoint) {
   return note;
 }
 
-// Which layers have experts is a rule on which programs differ: the checkpoint decides whether this
-// one is right.
-void MiniLlm::CheckExperts(const Checkpoint& checkpoint) const {
-  for (int i = 0; i < config_.num_layers; ++i) {
-    const StoredTensor* gate = checkpoint.Find(Layer(i) + "mlp.gate.weight");
-    if (gate == nullptr || config_.HasExperts(i)) continue;
-    throw Error(ErrorKind::kModel, {.file = gate->file, .field = gate->name},
-                "is there, but by first_k_dense_replace and moe_layer_freq of config.json layer " +
-                    std::to_string(i) + " has no experts");
-  }
-}
-
 std::string MiniLlm::Settle(const Checkpoint& checkpoint) {
-  for (const auto& [name, tensor] : checkpoint.tensors()) {
-    RefuseOtherForms(tensor);
-    if (name.ends_with(".mlp.experts.gate_up_proj")) config_.stacked_experts = true;
-  }
-  CheckExperts(checkpoint);
-  const std::string tables = SettleTables(checkpoint);
-  const std::string drafts = SettleDrafts(checkpoint);
+  config_.stacked_experts = CheckForms(config_, checkpoint);
+  std::string note;
+  const auto add = [&](const std::string& sentence) {
+    if (!note.empty() && !sentence.empty()) note += "; ";
+    note += sentence;
+  };
+  add(SettleTiedHead(checkpoint, PrefixOf(config_) + "embed_tokens.weight",
+                     config_.tie_word_embeddings));
+  add(SettleTables(checkpoint));
+  add(SettleDrafts(checkpoint));
   const int positions = text_.max_positions;
   text_ = TextSizesOf(config_);
   text_.max_positions = positions;
-  return tables.empty() ? drafts : drafts.empty() ? tables : tables + "; " + drafts;
+  return note;
 }
 
 ModuleTable MiniLlm::Modules() const { return DescribeModules(config_, table_positions_).table; }
@@ -192,7 +179,9 @@ ModelParts MiniLlm::Build(const KernelTable& kernels, VisionAttention attention)
     parts.vision = std::make_unique<glm_input::VisionEncoder>(
         config_.images->vision, config_.images->image_processor, w.vision, kernels, attention);
   }
-  if (!w.heads.empty()) parts.heads = std::make_unique<ResidualHeads>(config_.activation, config_.norm_eps, w.heads, kernels);
+  if (!w.heads.empty())
+    parts.heads =
+        std::make_unique<ResidualHeads>(config_.activation, config_.norm_eps, w.heads, kernels);
   parts.modules = std::move(modules.table);
   return parts;
 }

@@ -22,7 +22,8 @@ class MiniLlm final : public Architecture {
   const VisionSizes* vision() const override { return config_.images ? &vision_ : nullptr; }
   const SpecialTokens& tokens() const override { return config_.tokens; }
   std::string_view image_placeholder() const override;
-  // Which of a checkpoint's forms this one has: stacked experts, stored rotary tables, draft heads.
+  // Which of a checkpoint's forms this one has: stacked experts, stored rotary tables, a head of
+  // its own, draft heads. Throws Error(kModel) as CheckForms does.
   std::string Settle(const Checkpoint& checkpoint) override;
   ModuleTable Modules() const override;
   std::vector<Error> CheckTokens(const Tokenizer& tokenizer) const override;
@@ -42,7 +43,6 @@ class MiniLlm final : public Architecture {
   std::string Layer(int layer) const;
   std::string SettleTables(const Checkpoint& checkpoint);
   std::string SettleDrafts(const Checkpoint& checkpoint);
-  void CheckExperts(const Checkpoint& checkpoint) const;
 
   Config config_;
   std::string dir_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-
 namespace platen::minillm {
 void Experts::Route(const ExpertsWeights& w, ConstMatView x, int layer, const Observer& observer,
                     MlpWorkspace& ws, LinearWorkspace& linear) const {

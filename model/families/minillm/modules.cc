@@ -138,6 +138,8 @@ class LayerScope {
     }
     w.experts.resize(static_cast<size_t>(experts));
     for (int e = 0; e < experts; ++e) AddExpert(w.experts[static_cast<size_t>(e)], e);
+    // A loss of training that MiniLLM's code saves with the weights.
+    if (mini()) table_.AddCopy({{prefix_ + "mlp.aux_loss", {}}, "unused", "", ""});
     if (c_.shared_experts > 0) AddShared(w.shared.emplace());
   }
 
