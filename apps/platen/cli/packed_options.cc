@@ -47,9 +47,15 @@ DraftWeightsFile DraftHeadFrom(const Settings& settings, const std::string& mode
   return InstalledDraftHead(DraftHeadPaths(settings.Text("packed-dir"), model_dir));
 }
 
+Snapshot LoadSnapshotAndWarn(const std::string& model_dir) {
+  Snapshot snapshot = LoadSnapshot(model_dir);
+  for (const std::string& warning : snapshot.warnings) Log(LogLevel::kWarning, warning);
+  return snapshot;
+}
+
 std::unique_ptr<Model> LoadModelFrom(const Settings& settings, const std::string& model_dir) {
   const Precision precision = PrecisionFrom(settings);
-  return std::make_unique<Model>(std::make_unique<Snapshot>(LoadSnapshot(model_dir)),
+  return std::make_unique<Model>(std::make_unique<Snapshot>(LoadSnapshotAndWarn(model_dir)),
                                  WithFastestSchedule(KernelsFrom(settings)), precision,
                                  PackingFrom(settings, model_dir, precision),
                                  AttentionNamed(settings.Text("attention"), precision),

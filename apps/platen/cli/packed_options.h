@@ -26,6 +26,9 @@ inline constexpr const char* kOwnDraftHead = "own";
 // The file of --draft-head; without one what is installed for the model.
 DraftWeightsFile DraftHeadFrom(const Settings& settings, const std::string& model_dir);
 
+// LoadSnapshot; what is odd about the snapshot goes to the log.
+Snapshot LoadSnapshotAndWarn(const std::string& model_dir);
+
 // The snapshot in `model_dir` with the precision, kernels, attention and packed weights that the
 // settings ask for. Throws what LoadSnapshot and Model throw, and Error(kUsage) for what this CPU
 // cannot run.

@@ -102,7 +102,7 @@ int RunPackCommand(const Words& words) {
   if (!settings) return kExitDone;
   const std::string model = ModelArgument(*settings, "pack");
   LimitThreads(ThreadsFrom(*settings));
-  const Snapshot snapshot = LoadSnapshot(model);
+  const Snapshot snapshot = LoadSnapshotAndWarn(model);
   const Precision precision = PrecisionFrom(*settings);
   const std::string& packed_dir = settings->Text("packed-dir");
   PackingOptions packing;

@@ -101,6 +101,22 @@ TEST(MiniLlmProgram, DamageInAnExpertIsFoundAndMended) {
   EXPECT_EQ(Answer(model, "always").out, text);
 }
 
+// A config of one layer for a checkpoint of two.
+TEST(MiniLlmProgram, WhatIsOddAboutASnapshotIsAWarning) {
+  const Copied model(kChat);
+  Json config = Json::parse(testing::ReadFile(model.path() + "/config.json"));
+  config["num_hidden_layers"] = 1;
+  std::ofstream(model.path() + "/config.json") << config;
+  for (const Words& command :
+       {Words{"forward", model.path(), "--prompt", "hi", "--max-new-tokens", "1"},
+        Words{"pack", model.path()}}) {
+    const ProgramResult result = RunProgram(command);
+    EXPECT_NE(result.err.find("warning: " + model.path() + ": 25 tensors are not part"),
+              std::string::npos)
+        << command.front() << ": " << result.err;
+  }
+}
+
 TEST(MiniLlmProgram, APromptThatIsTooLongSaysWhatToDo) {
   const ProgramResult result =
       RunProgram(Words{"forward", kChat, "--prompt", std::string(20000, 'a')});

@@ -30,7 +30,7 @@ PageReading Side::Read(const WalkedPage& page) {
 
 Side LoadSide(const Settings& settings, const CompareSide& chosen, const QuantizationPlan* plan) {
   const int64_t start_ns = MonotonicNs();
-  auto snapshot = std::make_unique<Snapshot>(LoadSnapshot(chosen.model));
+  auto snapshot = std::make_unique<Snapshot>(LoadSnapshotAndWarn(chosen.model));
   if (plan != nullptr) snapshot->quantization = *plan;
   Side side;
   // Packed files hold the snapshot's own groups.
