@@ -17,10 +17,9 @@ double Tanh(double x) { return 2 * FixedSigmoid(2 * x) - 1; }
 
 std::string Named(const char* what, int layer) { return what + std::to_string(layer); }
 
-// For the observer: the kept keys of each row, -1 behind them and where a row sees all.
-Mat AsRows(const KeptKeys& kept) {
-  size_t most = 1;
-  for (const std::vector<int32_t>& row : kept.of_row) most = std::max(most, row.size());
+// For the observer: the kept keys of each row, at most `most`, -1 behind them and where a row sees
+// all.
+Mat AsRows(const KeptKeys& kept, size_t most) {
   Mat rows(static_cast<int64_t>(kept.of_row.size()), static_cast<int64_t>(most));
   for (int64_t r = 0; r < rows.rows(); ++r) {
     const std::vector<int32_t>& row = kept.of_row[static_cast<size_t>(r)];
@@ -120,7 +119,11 @@ const KeptKeys* LayerOp::Choose(const LayerWeights& w, int layer, const RowBatch
       *w.index,
       {ws.normed.View(), q_latent, ws.cos.View(), ws.sin.View(), config_.num_layers + layer}, batch,
       ws.attention.cache_rows, pool, ws.index, ws.linear);
-  if (observer) observer(Named("indexer", layer) + ".kept", AsRows(ws.index.kept).View());
+  if (observer) {
+    const int kept = config_.index.kept < config_.max_positions ? config_.index.kept : 1;
+    observer(Named("indexer", layer) + ".kept",
+             AsRows(ws.index.kept, static_cast<size_t>(kept)).View());
+  }
   return &ws.index.kept;
 }
 

@@ -51,8 +51,7 @@ double NumberOr(const JsonObject& object, const char* key, double low, double hi
 void CheckEqual(const JsonObject& object, const char* key, const nlohmann::json& other,
                 const std::string& name) {
   if (!object.Has(key) || other.is_null() || object.Required(key) == other) return;
-  object.Fail(key, "is " + JsonExcerpt(object.Required(key)) + ", but " + name + " is " +
-                       JsonExcerpt(other));
+  object.Fail(key, "says something else than " + name + "; keep one of the two");
 }
 
 void ReadYarn(const JsonObject& place, int max_positions, RotaryConfig& rotary) {

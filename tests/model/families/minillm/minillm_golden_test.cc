@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -140,6 +141,69 @@ TEST_P(MiniGolden, ExpertsAndTheirWeights) {
       }
     }
   }
+}
+
+// The rows of an array [rows, width] that begins at cache index `first`, of those asked for.
+void AppendRows(const std::vector<float>& array, size_t first, size_t count,
+                const std::vector<size_t>& wanted, std::vector<float>& to) {
+  const size_t width = array.size() / count;
+  for (const size_t row : wanted) {
+    if (row < first || row >= first + count) continue;
+    const auto begin = array.begin() + static_cast<ptrdiff_t>((row - first) * width);
+    to.insert(to.end(), begin, begin + static_cast<ptrdiff_t>(width));
+  }
+}
+
+// A context of 9,000 tokens, with the scaling of positions from 4,096 on; then eight more tokens.
+TEST(MiniLong, FarRowsOfALongContext) {
+  const GoldenCase golden(Folder("mini-long"));
+  MiniDecoder decoder(SourcePath(golden.folder));
+  const auto length = golden.json["length"].get<size_t>();
+  const std::vector<size_t> rows = golden.json["rows"];
+  const auto words = static_cast<uint64_t>(decoder.sizes().vocab_size) - 3;
+  std::vector<TokenId> ids;
+  for (uint64_t x = 12345; ids.size() < length;) {
+    x = (1103515245 * x + 12345) % (uint64_t{1} << 31);
+    ids.push_back(static_cast<TokenId>(3 + x / 256 % words));
+  }
+  EXPECT_EQ(std::vector<TokenId>(ids.end() - 8, ids.end()), Ids(golden.json["last_tokens"]));
+
+  std::map<std::string, std::vector<float>> at_rows;
+  Mat hidden;
+  constexpr size_t kAtOnce = 600;
+  for (size_t first = 0; first < length; first += kAtOnce) {
+    const std::vector<TokenId> some(ids.begin() + static_cast<ptrdiff_t>(first),
+                                    ids.begin() + static_cast<ptrdiff_t>(first + kAtOnce));
+    Recorder recorder;
+    hidden = decoder.Hidden(some, static_cast<int64_t>(first), recorder.observer());
+    recorder.arrays["norm"] = recorder.arrays["hidden"];
+    const Mat logits = decoder.Logits(hidden.View());
+    recorder.arrays["logits"].assign(logits.span().begin(), logits.span().end());
+    for (const auto& [name, array] : recorder.arrays) {
+      AppendRows(array, first, kAtOnce, rows, at_rows[name]);
+    }
+  }
+  int compared = 0;
+  for (const auto& [name, values] : at_rows) {
+    if (!golden.json["arrays"].contains(name)) continue;
+    EXPECT_TRUE(AllClose(values, golden.Array(name).f32, golden.Atol(name))) << name;
+    ++compared;
+  }
+  EXPECT_EQ(compared, 5 * 2 + 2);
+
+  std::vector<TokenId> tokens;
+  std::vector<float> all_logits;
+  const std::vector<TokenId> expected = Ids(golden.json["greedy"]["tokens"]);
+  while (tokens.size() < expected.size()) {
+    const Mat logits = decoder.Logits(hidden.View().Rows(hidden.rows() - 1, 1));
+    all_logits.insert(all_logits.end(), logits.span().begin(), logits.span().end());
+    const auto best = std::ranges::max_element(logits.span());
+    tokens.push_back(static_cast<TokenId>(best - logits.span().begin()));
+    hidden = decoder.Hidden({tokens.back()}, static_cast<int64_t>(length + tokens.size() - 1));
+  }
+  EXPECT_EQ(tokens, expected);
+  EXPECT_TRUE(
+      AllClose(all_logits, golden.Array("greedy_logits").f32, golden.Atol("greedy_logits")));
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, MiniGolden,

@@ -57,6 +57,35 @@ std::unique_ptr<Snapshot> LoadDeepSeek() {
   return std::make_unique<Snapshot>(LoadSnapshot(RandomSnapshot(config, 21)));
 }
 
+// The lightning index: rows of prompt, decoding and verification keep the same few keys.
+std::unique_ptr<Snapshot> LoadIndexed() {
+  const nlohmann::json config = {{"model_type", "deepseek_v32"},
+                                 {"vocab_size", 912},
+                                 {"hidden_size", 60},
+                                 {"intermediate_size", 76},
+                                 {"num_hidden_layers", 2},
+                                 {"num_attention_heads", 3},
+                                 {"max_position_embeddings", 512},
+                                 {"q_lora_rank", 24},
+                                 {"kv_lora_rank", 20},
+                                 {"qk_nope_head_dim", 12},
+                                 {"qk_rope_head_dim", 8},
+                                 {"v_head_dim", 10},
+                                 {"n_routed_experts", 4},
+                                 {"num_experts_per_tok", 2},
+                                 {"n_shared_experts", 1},
+                                 {"n_group", 1},
+                                 {"topk_group", 1},
+                                 {"moe_intermediate_size", 20},
+                                 {"first_k_dense_replace", 1},
+                                 {"routed_scaling_factor", 1.0},
+                                 {"index_n_heads", 2},
+                                 {"index_head_dim", 16},
+                                 {"index_topk", 5},
+                                 {"eos_token_id", {873, 880}}};
+  return std::make_unique<Snapshot>(LoadSnapshot(RandomSnapshot(config, 24)));
+}
+
 // No bottleneck, an odd latent, relu2, scaled branches, capped logits, no experts.
 std::unique_ptr<Snapshot> LoadPlain() {
   const nlohmann::json config = {{"model_type", "minillm"},
@@ -120,6 +149,8 @@ INSTANTIATE_TEST_SUITE_P(
                       FamilyCase{"chat", Precision::kInt8, LoadChat, Requests},
                       FamilyCase{"deepseek", Precision::kF32, LoadDeepSeek, Requests},
                       FamilyCase{"deepseek", Precision::kInt8, LoadDeepSeek, Requests},
+                      FamilyCase{"indexed", Precision::kF32, LoadIndexed, Requests},
+                      FamilyCase{"indexed", Precision::kInt8, LoadIndexed, Requests},
                       FamilyCase{"heads", Precision::kF32, LoadHeads, Requests},
                       FamilyCase{"heads", Precision::kInt8, LoadHeads, Requests},
                       FamilyCase{"plain", Precision::kF32, LoadPlain, Requests},

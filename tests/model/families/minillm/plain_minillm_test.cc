@@ -260,11 +260,13 @@ nlohmann::json DrawConfig(std::mt19937_64& rng) {
                          {"mscale_all_dim", chance(50) ? 1.0 : 0.0}};
   }
   c["attention_bias"] = !c["q_lora_rank"].is_null() && chance(40);
-  const int groups = chance(50) ? 1 : 2;
+  if (!mini && chance(30)) c["rope_interleave"] = false;
+  const int groups = chance(50) ? 1 : pick(2, 4);
   c["use_moe"] = true;
   c["n_routed_experts"] = groups * pick(2, 4);
   c["n_group"] = groups;
   c["topk_group"] = groups == 1 || chance(50) ? 1 : 2;
+  c["moe_layer_freq"] = pick(1, 2);
   c["num_experts_per_tok"] = pick(1, 2);
   c["n_shared_experts"] = mini ? pick(0, 2) : pick(1, 2);
   c["moe_intermediate_size"] = pick(4, 30);
