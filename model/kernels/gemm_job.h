@@ -76,7 +76,7 @@ struct GemmSchedule {
   int prefetch_streams = 0;    // stretches of memory that are prefetched side by side
   void (*gemm_s8)(const GemmS8Job& job) = nullptr;
 };
-constexpr int kMaxGemmSchedules = 2;
+constexpr int kMaxGemmSchedules = 3;
 struct GemmSchedules {
   GemmSchedule list[kMaxGemmSchedules];
   int count = 0;

@@ -19,9 +19,9 @@ using ScheduleTimings = std::vector<std::vector<double>>;
 // time.
 int ChooseSchedule(const ScheduleTimings& timings);
 
-// Times every schedule in turn with four rows on weights that no cache holds, where they differ
-// most (1.6 times on the CPUs seen so far). On the calling thread; 0.5 ms, and up to 15 ms in
-// virtual machines, where flushing caches is slow.
+// Times every schedule in turn with four rows and with eight on weights that no cache holds, where
+// they differ most (1.6 times on the CPUs seen so far). On the calling thread; 2 ms, and up to 50
+// ms in virtual machines, where flushing caches is slow.
 ScheduleTimings MeasureSchedules(const GemmSchedules& schedules);
 
 // The table with that schedule in use.

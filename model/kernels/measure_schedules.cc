@@ -12,7 +12,10 @@
 namespace platen {
 namespace {
 
-constexpr int kRows = 4;
+// One block of rows, which waits for memory the most, and two, which do if what is prefetched for
+// them comes late or pushes out what they use.
+constexpr int kRowCounts[] = {4, 8};
+constexpr int kRows = 8;
 constexpr int kPanels = 8;
 constexpr int kPanelsPerJob = 4;
 constexpr int kGroupSize = 256;
@@ -20,7 +23,7 @@ constexpr int kGroups = 6;
 constexpr int kK = kGroups * kGroupSize;
 constexpr int kPanelBytes = kK * kPanelColumns;
 constexpr int kColumns = kPanels * kPanelColumns;
-constexpr int kRounds = 3;
+constexpr int kRounds = 5;
 
 // A product to time: 768 KiB of weights.
 class TestProduct {
@@ -37,14 +40,14 @@ class TestProduct {
 #endif
   }
 
-  void Run(const GemmSchedule& schedule) {
+  void Run(const GemmSchedule& schedule, int rows) {
     for (int panel = 0; panel < kPanels; panel += kPanelsPerJob) {
       GemmS8Job job;
       job.a = a_.data();
       job.a_stride = kK;
       job.a_scales = a_scales_.data();
       job.a_corrections = a_corrections_.data();
-      job.rows = kRows;
+      job.rows = rows;
       job.k_padded = kK;
       job.group_size = kGroupSize;
       job.groups = kGroups;
@@ -77,10 +80,13 @@ ScheduleTimings MeasureSchedules(const GemmSchedules& schedules) {
   TestProduct product;
   for (int round = 0; round < kRounds; ++round) {
     for (int i = 0; i < schedules.count; ++i) {
-      product.FlushWeights();
-      const Clock::time_point start = Clock::now();
-      product.Run(schedules.list[i]);
-      const std::chrono::duration<double> seconds = Clock::now() - start;
+      std::chrono::duration<double> seconds{};
+      for (const int rows : kRowCounts) {
+        product.FlushWeights();
+        const Clock::time_point start = Clock::now();
+        product.Run(schedules.list[i], rows);
+        seconds += Clock::now() - start;
+      }
       timings[static_cast<size_t>(i)].push_back(seconds.count());
     }
   }

@@ -50,7 +50,18 @@ TEST(KernelTables, TheFirstScheduleIsInUse) {
     if (table->schedules.count == 0) continue;
     EXPECT_EQ(table->gemm_s8, table->schedules.list[0].gemm_s8);
     EXPECT_EQ(table->heads_together, table->schedules.list[0].prefetch_streams == 1);
-    EXPECT_STRNE(table->schedules.list[0].name, table->schedules.list[1].name);
+  }
+}
+
+TEST(KernelTables, NoTwoSchedulesAreTheSame) {
+  for (const KernelTable* table : Tables()) {
+    SCOPED_TRACE(table->name);
+    for (int i = 0; i < table->schedules.count; ++i) {
+      for (int j = 0; j < i; ++j) {
+        EXPECT_STRNE(table->schedules.list[i].name, table->schedules.list[j].name);
+        EXPECT_NE(table->schedules.list[i].gemm_s8, table->schedules.list[j].gemm_s8);
+      }
+    }
   }
 }
 
