@@ -2,8 +2,9 @@
 // Everything else of this table is the avx512 file's.
 //
 // Loops, from the outside: chunks of rows; panels; slices of k; blocks of up to 6 rows. Between
-// slices the f32 sums of a chunk lie in memory. Schedules differ in how long a slice is and in how
-// the weights that follow are prefetched.
+// groups the f32 sums of a chunk lie in memory: in the result itself where nothing is left to be
+// done with them. Schedules differ in how long a slice is and in how the weights that follow are
+// prefetched.
 //
 //             64 columns of a panel: 4 vectors of four k each
 //              w[0]       w[1]       w[2]       w[3]
@@ -77,7 +78,8 @@ struct Block {
   int k;  // of the slice
   int group_size;
   bool first_slice;
-  float* value;  // [rows][64]: sums of the groups so far
+  float* value;  // [rows][value_stride]: sums of the groups so far
+  ptrdiff_t value_stride;
   // Cache lines to prefetch per iteration of the inner loop: `lines`, spread over up to
   // Schedule::kStreams streams that are `distance` bytes apart. With several streams a power of
   // two.
@@ -128,11 +130,11 @@ PLATEN_INLINE void Step(__m512i (&acc)[MR][4], const int8_t* a, ptrdiff_t a_stri
 // value = fma(float(dot), s_a * s_w, value), from 0 if kFirst.
 template <int MR, bool kFirst>
 PLATEN_INLINE void AddScaledSums(const __m512i (&acc)[MR][4], const float* a_scales, int groups,
-                                 const float* w_scales, float* value) {
+                                 const float* w_scales, float* value, ptrdiff_t value_stride) {
   Unroll<MR>([&](auto r) __attribute__((always_inline)) {
     const F32x16 a_scale = Set1(a_scales[r * groups]);
     Unroll<4>([&](auto v) __attribute__((always_inline)) {
-      float* out = value + r * kPanelColumns + v * 16;
+      float* out = value + r * value_stride + v * 16;
       const F32x16 scale = Mul(a_scale, Load(w_scales + v * 16));
       const F32x16 old = kFirst ? Set1(0.0F) : Load(out);
       Store(Fma(F32x16{_mm512_cvtepi32_ps(acc[r][v])}, scale, old), out);
@@ -143,6 +145,7 @@ PLATEN_INLINE void AddScaledSums(const __m512i (&acc)[MR][4], const float* a_sca
 template <class Schedule, int MR>
 [[gnu::noinline]] void MultiplyBlock(const Block& block) {
   const ptrdiff_t a_stride = block.a_stride;
+  const ptrdiff_t value_stride = block.value_stride;
   const ptrdiff_t distance = block.distance;
   const int lines = block.lines;
   const int advance = lines > Schedule::kStreams ? lines / Schedule::kStreams * 64 : 64;
@@ -168,9 +171,11 @@ template <class Schedule, int MR>
     for (; left > 0; left -= 4, a += 4, w += 4 * kPanelColumns) Step<MR>(acc, a, a_stride, w);
     const float* w_scales = block.w_scales + g * kPanelColumns;
     if (block.first_slice && g == 0) {
-      AddScaledSums<MR, true>(acc, block.a_scales, block.groups, w_scales, block.value);
+      AddScaledSums<MR, true>(acc, block.a_scales, block.groups, w_scales, block.value,
+                              value_stride);
     } else {
-      AddScaledSums<MR, false>(acc, block.a_scales + g, block.groups, w_scales, block.value);
+      AddScaledSums<MR, false>(acc, block.a_scales + g, block.groups, w_scales, block.value,
+                               value_stride);
     }
   }
 }
@@ -211,6 +216,9 @@ void MultiplySliceOfPanel(const GemmS8Job& job, const Panel& panel, const SliceO
   const int least_lines = kIterationLines / fetching;
   const int streams = least_lines < Schedule::kStreams ? least_lines : Schedule::kStreams;
   block.distance = bytes / streams;
+  const bool plain =
+      job.epilogue == Epilogue::kStore && panel.bias == nullptr && panel.columns == kPanelColumns;
+  block.value_stride = plain ? job.c_stride : kPanelColumns;
   const bool near = blocks == 1 && Schedule::kStreams == 1;
   const ptrdiff_t ahead = near ? kOneBlockDistance : bytes;
   for (int i = 0; i < blocks; ++i) {
@@ -221,7 +229,9 @@ void MultiplySliceOfPanel(const GemmS8Job& job, const Panel& panel, const SliceO
     block.a = job.a + row * job.a_stride + slice.begin;
     block.a_scales = job.a_scales + scales_at;
     block.a_corrections = job.a_corrections + scales_at;
-    block.value = slice.slices == 1 ? value : value + first * kPanelColumns;
+    block.value = plain               ? job.c + row * job.c_stride + panel.first_column
+                  : slice.slices == 1 ? value
+                                      : value + first * kPanelColumns;
     const int lines_before = BlockStart(kIterationLines, fetching, i < fetching ? i : fetching);
     block.lines = i < fetching ? BlockStart(kIterationLines, fetching, i + 1) - lines_before : 0;
     block.next = block.weights + ahead + block.distance / kIterationLines * lines_before;
@@ -229,7 +239,7 @@ void MultiplySliceOfPanel(const GemmS8Job& job, const Panel& panel, const SliceO
     for (int r = slice.index; r < count; r += slice.slices) PrefetchOutput(job, panel, row + r);
     WithIndex<kVnniBlockRows>(
         count, [&](auto n) __attribute__((always_inline)) { MultiplyBlock<Schedule, n>(block); });
-    if (slice.index + 1 == slice.slices) FinishRows(job, panel, block.value, row, count);
+    if (!plain && slice.index + 1 == slice.slices) FinishRows(job, panel, block.value, row, count);
   }
 }
 

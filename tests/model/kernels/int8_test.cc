@@ -199,7 +199,10 @@ TEST(Int8Kernel, EveryShapeOfRowBlockIsTheIntegerDefinitionOnEveryTable) {
 TEST(Int8Kernel, MoreRowsThanAChunkAreTheIntegerDefinitionOnEveryTable) {
   std::mt19937 rng(17);
   for (const int rows : {192, 193, 211}) {
-    ExpectSameBitsEverywhere(rng, Job(rng, rows, 320, 64, 64, Epilogue::kStore, true), false);
+    for (const bool with_bias : {true, false}) {
+      const Job job(rng, rows, 320, 64, 64, Epilogue::kStore, with_bias);
+      ExpectSameBitsEverywhere(rng, job, false);
+    }
   }
 }
 
