@@ -13,7 +13,9 @@ namespace {
 // Query vectors of one task, of all its rows and heads: as many as share a latent while it is in
 // the L2 cache.
 constexpr int kQueriesPerTask = 64;
-// Of other memory that a task fetches, bytes for each value of its latents.
+// Other memory that is fetched: so many bytes by all tasks, because more would push out of the L2
+// cache what was fetched before, and by a task so many for each value of its latents.
+constexpr int64_t kMostFetchedBytes = int64_t{1} << 20;
 constexpr int64_t kFetchedBytesPerValue = 8;
 
 }  // namespace
@@ -129,7 +131,8 @@ ReadNext LatentAttention::NextOf(size_t index, const RowBatch& batch, const KvPo
   int64_t total = 0;
   for (const std::span<const std::byte> bytes : ws.read_next) total += std::ssize(bytes);
   const int64_t most = keys * shape_.key_width * kFetchedBytesPerValue;
-  const int64_t share = std::min(CeilDiv(total, std::ssize(ws.tasks)), most);
+  const int64_t fetched = std::min(total, kMostFetchedBytes);
+  const int64_t share = std::min(CeilDiv(fetched, std::ssize(ws.tasks)), most);
   int64_t first = static_cast<int64_t>(index) * share;
   for (const std::span<const std::byte> bytes : ws.read_next) {
     if (first < std::ssize(bytes)) {

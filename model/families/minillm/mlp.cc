@@ -1,6 +1,7 @@
 #include "model/families/minillm/mlp.h"
 
 #include <algorithm>
+#include <span>
 
 namespace platen::minillm {
 void Experts::Route(const ExpertsWeights& w, ConstMatView x, int layer, const Observer& observer,
@@ -39,20 +40,20 @@ void Experts::Apply(const ExpertsWeights& w, ConstMatView x, MatView y, int laye
                     const Observer& observer, MlpWorkspace& ws, LinearWorkspace& linear) const {
   Route(w, x, layer, observer, ws, linear);
   SortByExpert(ws);
-  const auto places = static_cast<int64_t>(ws.places.size());
-  MatView gathered = ws.gathered.Shaped(places, x.cols);
-  MatView results = ws.results.Shaped(places, x.cols);
-  for (int64_t p = 0; p < places; ++p) {
-    std::copy_n(x.Row(ws.places[static_cast<size_t>(p)].row), x.cols, gathered.Row(p));
-  }
+  MatView gathered = ws.gathered.Shaped(x.rows, x.cols);
+  MatView results = ws.results.Shaped(x.rows, x.cols);
   for (int64_t r = 0; r < y.rows; ++r) std::fill_n(y.Row(r), y.cols, 0.0F);
   for (size_t e = 0; e < w.experts.size(); ++e) {
     const int64_t first = ws.first_place[e], count = ws.first_place[e + 1] - first;
     if (count == 0) continue;
-    ApplyMlp(kernels_, activation_, w.experts[e], gathered.Rows(first, count),
-             results.Rows(first, count), ws, linear);
-    for (int64_t p = first; p < first + count; ++p) {
-      const MlpWorkspace::Place& place = ws.places[static_cast<size_t>(p)];
+    const std::span places(ws.places.data() + first, static_cast<size_t>(count));
+    for (int64_t p = 0; p < count; ++p) {
+      std::copy_n(x.Row(places[static_cast<size_t>(p)].row), x.cols, gathered.Row(p));
+    }
+    ApplyMlp(kernels_, activation_, w.experts[e], gathered.Rows(0, count), results.Rows(0, count),
+             ws, linear);
+    for (int64_t p = 0; p < count; ++p) {
+      const MlpWorkspace::Place& place = places[static_cast<size_t>(p)];
       const float* result = results.Row(p);
       float* sum = y.Row(place.row);
       for (int64_t i = 0; i < y.cols; ++i) sum[i] += place.weight * result[i];

@@ -24,7 +24,7 @@ struct MlpWorkspace : GatedMlpWorkspace {
   std::vector<int64_t> first_place;  // [E + 1]
   std::vector<int> experts;          // [R K], by row
   std::vector<float> weights;        // [R K]
-  Mat gathered;                      // [R K, D], rows by expert
+  Mat gathered;                      // [R, D], of which one expert's rows are used at a time
   Mat results;                       // likewise
 };
 
