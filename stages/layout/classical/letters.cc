@@ -7,6 +7,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "stages/layout/classical/ink_sums.h"
+#include "stages/layout/strip_index.h"
 
 namespace platen::layout {
 namespace {
@@ -22,6 +23,10 @@ constexpr double kCoreLowest = 0.62;
 constexpr double kCoreHighest = 2.9;
 constexpr double kCoreWidest = 18.0;
 constexpr double kTallest = 14.0;
+constexpr double kPointGap = 0.95;    // white beside a point in a word, at most
+constexpr double kPointWidest = 0.5;  // itself
+constexpr double kPointHangs = 0.4;   // below the letters' feet, or ends above them
+constexpr double kTypedGap = 0.3;  // before a typed point, at least: elsewhere it hugs its letter
 
 class Sorter {
  public:
@@ -142,7 +147,59 @@ class Sorter {
   std::vector<uint8_t> gone_;
 };
 
+// The letter whose foot a point stands beside, nearest to it on one side; -1: none.
+class LettersBeside {
+ public:
+  LettersBeside(const std::vector<Box>& core, double xh)
+      : core_(core), xh_(xh), index_(core, 3 * xh) {}
+
+  int Left(const Box& point) {
+    return Nearest(point, [&](const Box& letter) { return point.x0 - letter.x1; });
+  }
+  int Right(const Box& point) {
+    return Nearest(point, [&](const Box& letter) { return letter.x0 - point.x1; });
+  }
+
+ private:
+  bool OnOneFoot(const Box& letter, const Box& point) const {
+    return point.y0 > letter.center_y() && std::abs(point.y1 - letter.y1) < kPointHangs * xh_;
+  }
+
+  template <typename Gap>
+  int Nearest(const Box& point, Gap gap) {
+    index_.Find(point.y0, point.y1, near_);
+    int nearest = -1;
+    for (int i : near_) {
+      const Box& letter = core_[static_cast<size_t>(i)];
+      const double white = gap(letter);
+      if (white < 0 || white > kPointGap * xh_ || !OnOneFoot(letter, point)) continue;
+      if (nearest < 0 || white < gap(core_[static_cast<size_t>(nearest)])) nearest = i;
+    }
+    return nearest;
+  }
+
+  const std::vector<Box>& core_;
+  double xh_;
+  StripIndex index_;
+  std::vector<int> near_;
+};
+
 }  // namespace
+
+void ReachOverPoints(double letter_height, Letters& letters) {
+  std::vector<Box> reaching = letters.core;
+  LettersBeside beside(letters.core, letter_height);
+  for (const Box& point : letters.small) {
+    if (point.width() > kPointWidest * letter_height) continue;
+    const int left = beside.Left(point);
+    if (left < 0 || beside.Right(point) < 0) continue;
+    const double gap = point.x0 - letters.core[static_cast<size_t>(left)].x1;
+    Box& letter = reaching[static_cast<size_t>(left)];
+    if (gap > kTypedGap * letter_height) letter.x1 = std::max(letter.x1, point.x1);
+  }
+  letters.core = std::move(reaching);
+  std::sort(letters.core.begin(), letters.core.end(), LeftOf);
+}
 
 Letters FindLetters(const Components& components, double letter_height, double skew_degrees) {
   return Sorter(components, letter_height, skew_degrees).Sort();

@@ -20,4 +20,8 @@ struct Letters {
 // has been turned, since its edges were turned with it.
 Letters FindLetters(const Components& components, double letter_height, double skew_degrees);
 
+// A point between two letters of a typed word, as in "36.94", has much white on both sides: letters
+// alone look like two columns there. The box of the letter before it is widened up to its end.
+void ReachOverPoints(double letter_height, Letters& letters);
+
 }  // namespace platen::layout

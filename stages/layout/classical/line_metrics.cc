@@ -107,7 +107,13 @@ std::optional<double> XHeight(std::vector<double> rises, double from, double to,
   if (best == 0) return std::nullopt;
   const auto begin = std::lower_bound(rises.begin(), rises.end(), 0.9 * best);
   const auto end = std::upper_bound(begin, rises.end(), 1.1 * best);
-  return Median({begin, end});
+  const double middle = Median({begin, end});
+  // Capitals at the upper end of the range have their own scatter above it, not letters with
+  // ascender.
+  if (count(kLowestAscender * middle, kHighestAscender * middle) < rule.fewest_tall) {
+    return std::nullopt;
+  }
+  return middle;
 }
 
 // Size for the measures of one line: the page's, unless its letters are clearly others.

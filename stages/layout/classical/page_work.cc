@@ -186,6 +186,7 @@ PageLines FindLines(WorkingPage& page) {
   Letters pictured = TakeLettersIn(photographs, letters);
   std::vector<FoundCheckBox> check_boxes = FindCheckBoxes(page.ink, page.components, xh);
   TakeCheckBoxes(xh, check_boxes, letters);
+  ReachOverPoints(xh, letters);
 
   std::vector<Box> print = letters.core;
   print.insert(print.end(), photographs.begin(), photographs.end());

@@ -240,6 +240,36 @@ TEST(CheckBoxes, WithinALineStayThere) {
   }
 }
 
+// Characters of one width, as a typewriter sets them, upwards of `x`.
+void Typed(DrawnPage& page, double x, int baseline, int x_height, const std::string& text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const double width = text[i] == '.' ? 0.25 : 0.8;
+    const double left = x + (1.35 * static_cast<double>(i) + (1.35 - width) / 2) * x_height;
+    page.Text(left, baseline, x_height, text.substr(i, 1));
+  }
+}
+
+TEST(Tables, ThePointsOfTypedFiguresEndNoColumn) {
+  DrawnPage page(1000, 1200);
+  const std::string words[] = {"CCC CCCC", "CCCCCCC CCCC", "CCCC CC", "CCCCC"};
+  for (int row = 0; row < 24; ++row) {
+    const int baseline = 120 + 34 * row;
+    Typed(page, 80, baseline, 12, words[row % 4]);
+    const std::string figure = row % 3 == 0 ? "C.CC" : "CC.CC";
+    Typed(page, 900 - 1.35 * 12 * static_cast<double>(figure.size()), baseline, 12, figure);
+  }
+  const PageLayout layout = MakeClassicalDetector()->Detect(page.image());
+  int figures = 0;
+  for (const LayoutRegion& region : layout.regions) {
+    for (const LayoutLine& line : region.lines) {
+      if (line.box.x0 < 700) continue;
+      ++figures;
+      EXPECT_NEAR(line.box.x1, 900, 10);  // whole, not up to its point
+    }
+  }
+  EXPECT_EQ(figures, 24);
+}
+
 TEST(Tables, HeadsLeftOfTheirFiguresAreInTheTable) {
   DrawnPage page(1000, 1400);
   AddText(page, 100, 120, 800, 6);

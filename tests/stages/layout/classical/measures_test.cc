@@ -123,6 +123,19 @@ TEST(LineMetrics, CapitalsAreNotTakenForLargeSmallLetters) {
   EXPECT_NEAR(only.x_height(), 10, 0.5);
 }
 
+TEST(LineMetrics, CapitalsBesideTheirOwnScatterAreNoSmallLetters) {
+  // A till's receipt: capitals of about 15, one letter in twelve small, brackets above.
+  std::vector<std::pair<double, double>> typed;
+  for (int i = 0; i < 60; ++i) {
+    const double cap = i % 5 == 0 ? 16 : 15;
+    typed.emplace_back(i % 12 == 0 ? 12 : i % 15 == 1 ? 17.5 : cap, 0);
+  }
+  const Phrase line = Line(typed);
+  const PageMetrics page({line, line}, {0, 0}, 15);
+  EXPECT_LT(page.x_height(), 12.5);
+  EXPECT_GT(page.x_height(), 10);
+}
+
 TEST(LineMetrics, AHeadlineHasItsOwnSize) {
   const Phrase prose = Line({kSmall, kAscender, kSmall, kSmall, kSmall, kAscender, kSmall});
   std::vector<Box> large;
