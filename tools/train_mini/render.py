@@ -7,6 +7,7 @@ A line is drawn at some original resolution with random font, layout and scan da
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +37,9 @@ SMALL_CAPITALS_SHARE = 0.3
 CHECK_BOX_SHARE = 0.03
 # Training lines whose scan shows less of their print are left out: nobody could read them.
 LEAST_LEGIBILITY = 0.4
+# Share of training lines whose commas have lost their tails, and of the commas in them.
+LOST_TAILS_SHARE, LOST_TAIL_SHARE = 0.15, 0.6
+COMMA_IN_SENTENCE = re.compile(r"(?<=[a-z]),(?= [a-z])")
 # How many pixels of an unusually long ascender or descender a crop may lose.
 CUT_ALLOWED = 0.7
 
@@ -266,6 +270,16 @@ class Renderer:
         printed = (". " * dots).strip() if self.dice.chance(0.3) else "." * dots
         return text.replace(f" {LEADER} ", f" {printed} ", 1)
 
+    def without_tails(self, text: str) -> str:
+        """The text with some commas printed as points, as a scanner's threshold leaves thin tails.
+
+        Only where the small letter behind tells what stood there.
+        """
+        if not self.dice.chance(LOST_TAILS_SHARE):
+            return text
+        lost = lambda comma: "." if self.dice.chance(LOST_TAIL_SHARE) else comma.group()  # noqa: E731
+        return COMMA_IN_SENTENCE.sub(lost, text)
+
     def scan(self, ink: Image.Image, size: float) -> np.ndarray:
         """A damaged scan of an ink mask; training lines suffer more kinds of damage."""
         ink = damage.warp(ink, size, self.dice)
@@ -281,7 +295,7 @@ class Renderer:
             return None
         if degraded is None:
             degraded = self.dice.chance(DEGRADED_SHARE)
-        shown = text if self.usual_crops else self.leader(text)
+        shown = text if self.usual_crops else self.without_tails(self.leader(text))
         drawn = self.draw(shown, font, degraded)
         if drawn is None:
             return None

@@ -361,3 +361,12 @@ def test_coarse_and_turned_scans_keep_letters_darker_than_the_paper(ink, name):
         worn = getattr(wear, name)(page, 40.0, Dice(seed))
         assert worn.shape == page.shape and worn.dtype == np.uint8
         assert worn[28, 23] + 60 < worn[28, 34]
+
+
+def test_commas_lose_their_tails_only_where_the_text_tells(renderer):
+    text = "It was, as ever, 1,234 lines, Mr. Bell, a page"
+    printed = {renderer.without_tails(text) for _ in range(300)}
+    assert text in printed and len(printed) > 2
+    for shown in printed:
+        assert shown.replace(".", ",") == text.replace(".", ",")
+        assert "1,234" in shown and "Mr." in shown and "lines, Mr" in shown
