@@ -6,6 +6,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "stages/layout/classical/cells.h"
+#include "stages/layout/classical/paper_tone.h"
 #include "stages/layout/components.h"
 
 namespace platen::layout {
@@ -26,7 +27,7 @@ constexpr double kInside = 0.35;  // share of a line that lies in the picture
 constexpr int kWindow = 13;          // ink is weighed in windows of this side
 constexpr double kLeastInk = 0.035;  // of a window's pixels that are ink of no line
 constexpr double kToneReach = 5;     // print leaves paper to be seen within this
-constexpr double kTone = 0.75;       // of the paper's white: darker is continuous tone
+constexpr double kTone = 0.75;       // of the paper's tone: darker is continuous tone
 constexpr double kToned = 0.5;       // of a picture's box: it is a photograph, not a drawing
 constexpr int kLeastSide = 7;
 constexpr double kRectangle = 0.45;  // a picture that fills so much of its box has its shape
@@ -60,10 +61,9 @@ cv::Mat ContinuousTone(const cv::Mat& grey_cells) {
   const int side = static_cast<int>(kToneReach) | 1;
   cv::Mat tone;
   cv::morphologyEx(grey_cells, tone, cv::MORPH_CLOSE, Square(side));  // dark strokes go
-  std::vector<uint8_t> tones(tone.begin<uint8_t>(), tone.end<uint8_t>());
-  const auto white = tones.begin() + static_cast<std::ptrdiff_t>(tones.size() * 9 / 10);
-  std::nth_element(tones.begin(), white, tones.end());
-  return tone < kTone * *white;
+  cv::Mat share;
+  cv::divide(tone, PaperTone(tone), share, 1.0, CV_32F);
+  return share < kTone;
 }
 
 // Few letters: they must stand on one height and be as high as letters are.

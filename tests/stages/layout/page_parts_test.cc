@@ -110,6 +110,32 @@ TEST(Photographs, AnEvenTintIsReadAndIsNone) {
   EXPECT_EQ(LinesOf(layout).size(), 13u);
 }
 
+TEST(Photographs, AShadowOverAQuarterOfThePageIsNone) {
+  DrawnPage page(1000, 1400);
+  for (int row = 0; row < 30; ++row) {
+    const int baseline = 120 + 40 * row;
+    page.Text(100, baseline, 14, "xbpxix Cxb xxixp");
+    page.Text(860, baseline, 14, "CCC");
+  }
+  Image shaded = page.image();
+  for (int y = 0; y < shaded.height; ++y) {
+    for (int x = 0; x < shaded.width; ++x) {
+      const double away = (static_cast<double>(x) / 1000 + 1 - static_cast<double>(y) / 1400) / 2;
+      for (int c = 0; c < 3; ++c) {
+        uint8_t& value = shaded.Row(y)[3 * x + c];
+        value = static_cast<uint8_t>(value * (1 - 0.55 * away * away));
+      }
+    }
+  }
+  const PageLayout layout = MakeClassicalDetector()->Detect(shaded);
+  int short_words = 0;
+  for (const LayoutRegion& region : layout.regions) {
+    EXPECT_NE(region.kind, RegionKind::kFigure);
+    for (const LayoutLine& line : region.lines) short_words += line.box.x0 > 800;
+  }
+  EXPECT_EQ(short_words, 30);
+}
+
 TEST(Charts, AreOneFigureWithoutTheirLabels) {
   DrawnPage page(1000, 1400);
   AddText(page, 100, 120, 800, 6);
