@@ -107,13 +107,15 @@ std::optional<double> XHeight(std::vector<double> rises, double from, double to,
   if (best == 0) return std::nullopt;
   const auto begin = std::lower_bound(rises.begin(), rises.end(), 0.9 * best);
   const auto end = std::upper_bound(begin, rises.end(), 1.1 * best);
-  const double middle = Median({begin, end});
-  // Capitals at the upper end of the range have their own scatter above it, not letters with
-  // ascender.
-  if (count(kLowestAscender * middle, kHighestAscender * middle) < rule.fewest_tall) {
-    return std::nullopt;
-  }
-  return middle;
+  return Median({begin, end});
+}
+
+// Share of the heights that are those of letters with ascender above letters of height `x`.
+double ShareOfTall(const std::vector<double>& rises, double x) {
+  const auto tall = std::count_if(rises.begin(), rises.end(), [&](double rise) {
+    return rise >= kLowestAscender * x && rise <= kHighestAscender * x;
+  });
+  return static_cast<double>(tall) / static_cast<double>(rises.size());
 }
 
 // Size for the measures of one line: the page's, unless its letters are clearly others.
@@ -138,9 +140,11 @@ PageMetrics::PageMetrics(const std::vector<Phrase>& lines, const std::vector<dou
     rises.insert(rises.end(), of_line.begin(), of_line.end());
   }
   if (rises.size() < 3 * kFewestLetters) return;
+  const TwoHeights rule = {0.15, 0.05, 0.25};
   const std::optional<double> measured =
-      XHeight(rises, 0.55 * letter_height, 1.15 * letter_height, {0.15, 0.05, 0.25});
-  if (measured) {
+      XHeight(rises, 0.55 * letter_height, 1.15 * letter_height, rule);
+  // Capitals have a scatter of their own above them, which is no letter with ascender.
+  if (measured && ShareOfTall(rises, *measured) >= rule.fewest_tall) {
     x_height_ = *measured;
     return;
   }
