@@ -272,6 +272,21 @@ TEST(Yarn, FrequenciesAreTheReferences) {
   EXPECT_NEAR(wide[31] / 3.33380358e-06, 1, 1e-6);
 }
 
+// The ramp may end behind the last pair, at most at the last dimension: here it goes from 1 to 6,
+// with four pairs of eight dimensions.
+TEST(Yarn, TheRampEndsAtTheLastDimensionNotAtTheLastPair) {
+  RotaryConfig rotary = Yarn(1, 0);
+  rotary.theta = 500;
+  rotary.original_positions = 65536;
+  rotary.beta_fast = 1000;
+  const std::vector<float> f = Frequencies(rotary, 8, 65536 * 40);
+  const std::vector<double> plain = {1, 0.2114742527, 0.0447213595, 0.0094574161};
+  const std::vector<double> ramp = {0, 0, 0.2, 0.4};
+  for (size_t d = 0; d < f.size(); ++d) {
+    EXPECT_NEAR(f[d] / (plain[d] * (ramp[d] / 40 + 1 - ramp[d])), 1, 1e-6) << d;
+  }
+}
+
 TEST(Yarn, FrequenciesStayWhereTheContextIsNoLonger) {
   RotaryConfig plain = Yarn(1, 0);
   plain.scaling = RotaryConfig::Scaling::kNone;
