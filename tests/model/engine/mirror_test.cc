@@ -44,16 +44,19 @@ class Mirror : public ::testing::TestWithParam<MirrorCase> {
     }
     return requests;
   }
+
+  void ExpectRoundsOfTheMirror(WarmUp warm_up) const;
 };
 
 // All requests share the engine's batches and blocks; each has a mirror of its own.
-TEST_P(Mirror, EveryRoundIsThatOfTheMirror) {
+void Mirror::ExpectRoundsOfTheMirror(WarmUp warm_up) const {
   for (const int k : {0, 1, 2, 3, 5}) {
     std::map<SequenceId, std::vector<Round>> rounds;
     EngineOptions options;
     options.draft_length = k;
     options.drafters = DrafterChoice::kMtp;
     options.kv_block_tokens = 16;
+    options.warm_up = warm_up;
     options.instruments.on_round = [&](const Round& r) { rounds[r.sequence].push_back(r); };
     Engine engine(model(), options);
     std::map<SequenceId, std::vector<Round>> expected;
@@ -73,6 +76,13 @@ TEST_P(Mirror, EveryRoundIsThatOfTheMirror) {
       for (size_t i = 0; i < mirror.size(); ++i) EXPECT_EQ(rounds[id][i], mirror[i]) << i;
     }
   }
+}
+
+TEST_P(Mirror, EveryRoundIsThatOfTheMirror) { ExpectRoundsOfTheMirror(WarmUp::kAlways); }
+
+// Prompts that lag are read in several passes, some of rows of two sequences.
+TEST_P(Mirror, SoItIsWhenTheDraftLayerReadsThePromptWithTheFirstDraft) {
+  ExpectRoundsOfTheMirror(WarmUp::kLater);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Mirror,
