@@ -19,12 +19,14 @@ MemoryPlan PlanMemory(int64_t memory_bytes) {
   return plan;
 }
 
-int UsualBatchRows(int hidden_size, int threads) {
+BatchPlan PlanBatches(int hidden_size, int threads) {
   constexpr int kMostRows = 2400, kFewestRows = 64, kRowsOfAThread = 32;
   constexpr int kWidthOfSmallLayers = 256;  // some 0.8 MB a layer
-  if (hidden_size > kWidthOfSmallLayers) return kMostRows;
-  return static_cast<int>(
+  constexpr int kPatchesOfARow = 4;
+  if (hidden_size > kWidthOfSmallLayers) return {kMostRows, kMostRows};
+  const auto rows = static_cast<int>(
       std::clamp<int64_t>(int64_t{kRowsOfAThread} * threads, kFewestRows, kMostRows));
+  return {std::min(kPatchesOfARow * rows, kMostRows), rows};
 }
 
 }  // namespace platen

@@ -21,9 +21,14 @@ inline constexpr int64_t kPixelsOfASlot = 25'000'000;
 // what one page needs, however small the memory.
 MemoryPlan PlanMemory(int64_t memory_bytes);
 
-// Rows of a prefill batch of a model of that width. A wider batch reads the weights less often, and
+struct BatchPlan {
+  int patches = 0;  // of a vision batch
+  int rows = 0;     // of a prefill batch
+};
+
+// For a model of that width. A wider batch reads the weights less often, and
 // takes scratch for every row as long as the run lasts. Layers that stay in a core's cache gain
 // nothing from width, beyond what keeps all threads busy.
-int UsualBatchRows(int hidden_size, int threads);
+BatchPlan PlanBatches(int hidden_size, int threads);
 
 }  // namespace platen

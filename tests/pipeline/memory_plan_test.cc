@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace platen {
 namespace {
 
@@ -24,11 +26,15 @@ TEST(MemoryPlanTest, ASmallContainerGetsItsShare) {
   EXPECT_EQ(plan.pixels, kPixelsOfASlot);
 }
 
-TEST(UsualBatchRows, OnlySmallLayersAreReadForFewRows) {
-  EXPECT_EQ(UsualBatchRows(128, 1), 64);
-  EXPECT_EQ(UsualBatchRows(128, 16), 512);
-  EXPECT_EQ(UsualBatchRows(256, 1 << 30), 2400);
-  EXPECT_EQ(UsualBatchRows(257, 1), 2400);
+TEST(BatchPlanTest, OnlySmallLayersAreReadForFewRows) {
+  const auto plan = [](int hidden_size, int threads) {
+    const BatchPlan batches = PlanBatches(hidden_size, threads);
+    return std::pair(batches.patches, batches.rows);
+  };
+  EXPECT_EQ(plan(128, 1), std::pair(256, 64));
+  EXPECT_EQ(plan(128, 16), std::pair(2048, 512));
+  EXPECT_EQ(plan(256, 1 << 30), std::pair(2400, 2400));
+  EXPECT_EQ(plan(257, 1), std::pair(2400, 2400));
 }
 
 TEST(MemoryPlanTest, ThereIsAlwaysEnoughForOnePage) {

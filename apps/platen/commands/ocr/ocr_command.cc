@@ -74,12 +74,14 @@ RunOptions MakeRunOptions(const Settings& settings, const ReadingModel& model,
   options.pipeline.threads = resources.threads;
   options.pipeline.slots = resources.slots;
   options.pipeline.pixels = resources.pixels;
-  options.pipeline.patch_budget = static_cast<int>(settings.Integer("batch-patches"));
-  const auto rows = static_cast<int>(settings.Integer("batch-rows"));
-  options.pipeline.row_budget =
-      rows > 0 ? rows
-               : UsualBatchRows(model.loaded.model->architecture().text().hidden_size,
-                                resources.threads);
+  const BatchPlan batches =
+      PlanBatches(model.loaded.model->architecture().text().hidden_size, resources.threads);
+  const auto or_planned = [&](const char* name, int planned) {
+    const auto asked = static_cast<int>(settings.Integer(name));
+    return asked > 0 ? asked : planned;
+  };
+  options.pipeline.patch_budget = or_planned("batch-patches", batches.patches);
+  options.pipeline.row_budget = or_planned("batch-rows", batches.rows);
   options.trace_path = settings.Text("trace");
   return options;
 }

@@ -38,11 +38,13 @@ void AddResources(OptionTable& table) {
                    .changes_results = OptionSpec::kNo});
   table.push_back({.name = "batch-patches",
                    .type = Type::kInteger,
-                   .default_value = "2400",
+                   .default_value = "0",
                    .value_name = "N",
                    .group = group,
-                   .help = "Most image patches encoded together, unless one region has more.",
-                   .min = 1,
+                   .help = "Most image patches encoded together, unless one region has more. 0: "
+                           "2400; with a model whose layers fit into a core's cache, as the "
+                           "bundled one's do, 128 for each thread, at least 256.",
+                   .min = 0,
                    .max = 1e6,
                    .changes_results = OptionSpec::kNo});
   table.push_back({.name = "batch-rows",
