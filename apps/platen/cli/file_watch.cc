@@ -1,5 +1,6 @@
 #include "apps/platen/cli/file_watch.h"
 
+#include <pthread.h>
 #include <signal.h>
 
 #include <chrono>
@@ -52,6 +53,7 @@ FileWatch::~FileWatch() {
 }
 
 void FileWatch::Run() {
+  pthread_setname_np(pthread_self(), "platen-watch");  // so that it is not taken for one that works
   FileWaits waits;
   std::unique_lock lock(mutex_);
   while (!ended_.wait_for(lock, kBetween, [this] { return end_; })) {
