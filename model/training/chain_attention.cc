@@ -10,7 +10,8 @@
 namespace platen {
 namespace {
 
-constexpr int64_t kTileRows = 64;
+// Of a query head. With fewer rows, copying the keys for the products takes much of the time.
+constexpr int64_t kTileRows = 128;
 
 // Some rows of one query head.
 struct Tile {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <memory>
 
+#include "model/kernels/gemm_job.h"
 #include "model/ops/parallel.h"
 #include "model/support/ceil_div.h"
 #include "model/training/vector_math.h"
@@ -72,10 +74,11 @@ FrozenHead<T>::FrozenHead(const StoredTensor& weights, double softcap,
       rows_(vocabulary_.empty() ? weights.shape.front()
                                 : static_cast<int64_t>(vocabulary_.size())) {}
 
+// Calls keep(i, row) for each row of a tile, from several threads.
 template <class T>
-void FrozenHead<T>::WidenTile(int64_t first, int64_t count, Matrix<T>& tile) const {
+template <class Keep>
+void FrozenHead<T>::WidenRows(int64_t first, int64_t count, const Keep& keep) const {
   const int64_t width = weights_.shape.back();
-  tile.Reuse(count, width);
   constexpr int64_t kRowsOfTask = 64;
   ParallelFor(CeilDiv(count, kRowsOfTask), [&](int64_t task) {
     std::vector<float> row(static_cast<size_t>(width));
@@ -84,9 +87,46 @@ void FrozenHead<T>::WidenTile(int64_t first, int64_t count, Matrix<T>& tile) con
       const int64_t id =
           vocabulary_.empty() ? first + i : vocabulary_[static_cast<size_t>(first + i)];
       WidenRow(weights_, id, row);
-      std::copy(row.begin(), row.end(), tile.Row(i));
+      keep(i, row);
     }
   });
+}
+
+template <class T>
+void FrozenHead<T>::WidenTile(int64_t first, int64_t count, Matrix<T>& tile) const {
+  tile.Reuse(count, weights_.shape.back());
+  WidenRows(first, count, [&](int64_t i, std::span<const float> row) {
+    std::copy(row.begin(), row.end(), tile.Row(i));
+  });
+}
+
+// The gradient at x by some rows of the head, whose gradients are dlogits.
+template <>
+void FrozenHead<double>::TileGradient(int64_t first, ConstView<double> dlogits, View<double> dx,
+                                      Matrix<double>& tile) const {
+  WidenTile(first, dlogits.cols, tile);
+  ApplyTransposed<double>(dlogits, tile, dx, first == 0 ? Into::kStore : Into::kAdd);
+}
+
+template <>
+void FrozenHead<float>::TileGradient(int64_t first, ConstView<float> dlogits, View<float> dx,
+                                     Matrix<float>& tile) const {
+  const int64_t count = dlogits.cols;
+  const auto width = static_cast<size_t>(dx.cols);
+  constexpr auto kPanel = static_cast<size_t>(kPanelColumns);
+  const int64_t rows = CeilDiv(dx.cols, kPanelColumns) * count;
+  tile.Reuse(rows + 1, kPanelColumns);  // one more, to begin with a cache line
+  void* begin = tile.Row(0);
+  size_t space = kPanel * sizeof(float) * 2;
+  auto* const panels = static_cast<float*>(std::align(64, kPanel * sizeof(float), begin, space));
+  WidenRows(first, count, [&](int64_t i, std::span<const float> row) {
+    for (size_t at = 0; at < width; at += kPanel) {
+      const auto part = row.subspan(at, std::min(kPanel, width - at));
+      float* const to = panels + (static_cast<int64_t>(at / kPanel) * count + i) * kPanelColumns;
+      std::fill(std::copy(part.begin(), part.end(), to), to + kPanel, 0.0F);
+    }
+  });
+  ApplyTransposedPanels(dlogits, panels, dx, first == 0 ? Into::kStore : Into::kAdd);
 }
 
 template <class T>
@@ -122,9 +162,7 @@ void FrozenHead<T>::Gradient(ConstView<T> logits, View<T> dlogits, View<T> dx) c
   Matrix<T> tile;
   for (int64_t first = 0; first < rows_; first += kTileRows) {
     const int64_t count = std::min(kTileRows, rows_ - first);
-    WidenTile(first, count, tile);
-    ApplyTransposed<T>(dlogits.Columns(first, count), tile, dx,
-                       first == 0 ? Into::kStore : Into::kAdd);
+    TileGradient(first, dlogits.Columns(first, count), dx, tile);
   }
 }
 

@@ -30,7 +30,10 @@ class FrozenHead {
   void Gradient(ConstView<T> logits, View<T> dlogits, View<T> dx) const;
 
  private:
+  template <class Keep>
+  void WidenRows(int64_t first, int64_t count, const Keep& keep) const;
   void WidenTile(int64_t first, int64_t count, Matrix<T>& tile) const;
+  void TileGradient(int64_t first, ConstView<T> dlogits, View<T> dx, Matrix<T>& tile) const;
 
   const StoredTensor& weights_;
   const T softcap_;

@@ -2,8 +2,10 @@
 
 #include <cblas.h>
 
+#include <algorithm>
 #include <cassert>
 
+#include "model/kernels/kernels.h"
 #include "model/ops/parallel.h"
 #include "model/support/ceil_div.h"
 
@@ -90,6 +92,29 @@ void AddWeightGradient(ConstView<T> dy, ConstView<T> x, View<T> dw) {
     MultiplyHere<T>(1, dy.Columns(rows.first, rows.count), Operand::kTransposed,
                     x.Columns(columns.first, columns.count), Operand::kPlain, 1,
                     dw.Rows(rows.first, rows.count).Columns(columns.first, columns.count));
+  });
+}
+
+void ApplyTransposedPanels(ConstView<float> dy, const float* panels, View<float> dx, Into into) {
+  constexpr int64_t kRows = 192, kPanels = 4;  // of a job: what fits a cache of 1 MiB
+  assert(dy.rows == dx.rows);
+  const KernelTable& kernels = BestKernels();
+  const int64_t down = CeilDiv(dx.rows, kRows);
+  const int64_t across = CeilDiv(dx.cols, kPanels * kPanelColumns);
+  ParallelFor(down * across, [&](int64_t i) {
+    const int64_t row = i / across * kRows, column = i % across * kPanels * kPanelColumns;
+    GemmF32Job job;
+    job.a = dy.Row(row);
+    job.a_stride = dy.stride;
+    job.rows = static_cast<int>(std::min(kRows, dx.rows - row));
+    job.k = static_cast<int>(dy.cols);
+    job.panels = panels + column * dy.cols;
+    job.columns = static_cast<int>(std::min(kPanels * kPanelColumns, dx.cols - column));
+    job.num_panels = (job.columns + kPanelColumns - 1) / kPanelColumns;
+    job.c = dx.Row(row) + column;
+    job.c_stride = dx.stride;
+    job.epilogue = into == Into::kAdd ? Epilogue::kAdd : Epilogue::kStore;
+    kernels.gemm_f32(job);
   });
 }
 

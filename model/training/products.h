@@ -1,4 +1,5 @@
-// Matrix products of training, by OpenBLAS. Nothing on the way from an image to text uses them.
+// Matrix products of training, by OpenBLAS but for one. Nothing on the way from an image to text
+// uses them.
 //
 // A product is cut into tiles of fixed sizes, each computed by one thread: results do not depend on
 // how many threads there are, nor on who runs which tile. They do depend on OpenBLAS's kernels,
@@ -37,6 +38,11 @@ void ApplyTransposed(ConstView<T> dy, ConstView<T> w, View<T> dx, Into into = In
 // dw [n, k] += dy [R, n]^T x [R, k]
 template <class T>
 void AddWeightGradient(ConstView<T> dy, ConstView<T> x, View<T> dw);
+
+// The same by the engine's kernel, which is faster where w can be put down as it takes it: panels
+// of 64 columns, one after another, each [n][64] (gemm_job.h); the rest of the last one is any
+// numbers.
+void ApplyTransposedPanels(ConstView<float> dy, const float* panels, View<float> dx, Into into);
 
 // What OpenBLAS computes with: "SkylakeX", "Haswell", ... Its threads are switched off by the first
 // product.
