@@ -84,16 +84,22 @@ double OperationsOf(const DraftShape& shape, const Options& o, int64_t vocab_siz
 }
 
 // The engine's own forward of the layer, which gives the vectors that are trained, bit for bit
-// those of decoding: all rows of the prompt, and of every step.
+// those of decoding: keys and values of the prompt, and all rows of every step.
 double ExactForwardOf(const DraftShape& shape, const Options& o) {
-  double layer = 0, rows = static_cast<double>(o.prompt);
+  double layer = 0, keys = 0, rows = 0;
   for (const DraftTensor& tensor : shape.tensors) {
     if (tensor.is_matrix()) layer += static_cast<double>(tensor.size());
+  }
+  if (shape.chain) {
+    for (const WeightPart& part :
+         {shape.chain->eh_proj, shape.chain->attention.k, shape.chain->attention.v}) {
+      keys += static_cast<double>(part.rows * shape.tensors[part.tensor].columns());
+    }
   }
   for (int d = 0; d < o.drafts; ++d) {
     rows += static_cast<double>(RowsOfStep(o.prompt, o.prompt + o.answer, d));
   }
-  return 2 * layer * rows;
+  return 2 * (layer * rows + keys * static_cast<double>(o.prompt));
 }
 
 double PeakMemoryMib() {
