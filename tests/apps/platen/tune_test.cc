@@ -425,7 +425,12 @@ TEST_F(EndedTuneTest, AFullDiskIsSaidAndTheTrainingGoesOn) {
 TEST_F(TuneTest, SaysWhatIsWrong) {
   EXPECT_TRUE(Contains(Tune({"trian", "work"}).err, "did you mean train?"));
   EXPECT_EQ(Tune({"train"}).exit_code, 2);
-  EXPECT_EQ(Tune({"train", "nowhere"}).exit_code, 3);
+  for (const char* command : {"train", "evaluate", "inspect", "install"}) {
+    const ProgramResult nowhere = Tune({command, "nowhere"});
+    EXPECT_EQ(nowhere.exit_code, 3);
+    EXPECT_TRUE(Contains(nowhere.err, "no such folder; platen tune-mtp record makes it"))
+        << nowhere.err;
+  }
   EXPECT_TRUE(Contains(Tune({"record", "work"}).err, "then what to read"));
   fs::create_directories(folder_ / "work/records");
   EXPECT_TRUE(Contains(Tune({"train", "work"}).err, "platen tune-mtp record makes them"));
@@ -498,6 +503,10 @@ TEST_F(TuneTest, RecordsAreMadeAgainWithForce) {
 // Each would write the other's weights over.
 TEST_F(TuneTest, TwoTrainingsDoNotShareAFolder) {
   Record();
+  const ProgramResult untrained = Tune({"evaluate", "work"});
+  EXPECT_EQ(untrained.exit_code, 3);
+  EXPECT_TRUE(Contains(untrained.err, "nothing has been trained here; platen tune-mtp train"))
+      << untrained.err;
   fs::create_directories(folder_ / "work/train");
   const int lock = ::open((folder_ / "work/train/lock").c_str(), O_RDWR | O_CREAT, 0600);
   ASSERT_EQ(::flock(lock, LOCK_EX), 0);  // as a training that runs

@@ -55,6 +55,7 @@ std::vector<TokenId> TuneSession::VocabularyFrom(const Settings& settings) const
 }
 
 RecordedPages TuneSession::Records(const std::string& folder) const {
+  RefuseUnrecorded(folder);
   RecordedPages pages = ReadRecords(folder, UsableMemoryBytes() / 2);
   if (pages.with.base_model != WeightsHash(snapshot.checkpoint)) {
     throw Error(ErrorKind::kInput, {.file = folder, .field = {}},

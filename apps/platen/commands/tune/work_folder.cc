@@ -12,10 +12,32 @@ namespace {
 constexpr const char* kWork = "work.json";
 constexpr size_t kMostBytes = 1 << 16;
 
+// A folder that record makes.
+Folder OpenRecorded(const std::string& path, Folder::Missing missing) {
+  if (missing == Folder::Missing::kFail) RefuseUnrecorded(path);
+  return Folder::Open(path, missing);
+}
+
 }  // namespace
 
+void RefuseUnrecorded(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error) || error) return;
+  throw Error(ErrorKind::kEnvironment, {.file = path, .field = {}},
+              "there is no such folder; platen tune-mtp record makes it");
+}
+
 WorkFolder::WorkFolder(const std::string& path, Folder::Missing missing)
-    : folder_(Folder::Open(path, missing)) {}
+    : folder_(OpenRecorded(path, missing)) {}
+
+Folder WorkFolder::Train(Folder::Missing missing) const {
+  constexpr const char* kTrain = "train";
+  if (missing == Folder::Missing::kFail && !folder_.Look(kTrain)) {
+    throw Error(ErrorKind::kEnvironment, {.file = folder_.PathOf(kTrain), .field = {}},
+                "nothing has been trained here; platen tune-mtp train does that");
+  }
+  return folder_.Below(kTrain, missing);
+}
 
 std::string WorkFolder::Model() const {
   if (!folder_.Look(kWork)) return "";

@@ -12,13 +12,13 @@ namespace platen {
 // WORK/work.json, results/, records/, train/, evaluation.json.
 class WorkFolder {
  public:
-  // Throws Error(kInput) if it is missing and not to be made.
+  // Throws Error(kEnvironment) if it is missing and not to be made.
   WorkFolder(const std::string& path, Folder::Missing missing);
 
   const Folder& folder() const { return folder_; }
   std::string results() const { return folder_.PathOf(kResults); }
   std::string records() const { return folder_.PathOf(kRecords); }
-  Folder Train(Folder::Missing missing) const { return folder_.Below("train", missing); }
+  Folder Train(Folder::Missing missing) const;
 
   // Which model the pages were recorded with. Throws Error(kInput) if they were with another.
   void KeepModel(const std::string& dir) const;
@@ -50,6 +50,9 @@ auto WithoutExitOne(const Work& work) {
     throw Error(ErrorKind::kUsage, e.location(), e.reason(), e.code());
   }
 }
+
+// Throws Error(kEnvironment) that says what to do if a folder that record makes is missing.
+void RefuseUnrecorded(const std::string& path);
 
 // Writes a file of the work folder at once, in place of what has the name. Throws
 // Error(kEnvironment).
