@@ -42,6 +42,27 @@ class Read(unittest.TestCase):
         platen.export(out, ["hocr"])
         self.assertIn("ocr_page", first[0].output("hocr").read_text())
 
+    def test_one_name_is_no_list_of_letters(self):
+        document, = platen.read(str(self.folder / "in" / "a.tif"), formats="txt")
+        self.assertEqual(document.source, "a.tif")
+        self.assertEqual(platen.read(self.folder / "in" / "a.tif")[0].sha256, document.sha256)
+
+    def test_names_that_look_like_options_are_names(self):
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder)
+        shutil.copy(self.folder / "in" / "a.tif", "-q.tif")
+        document, = platen.read(["-q.tif"], "-out")
+        self.assertEqual(document.source, "-q.tif")
+        platen.export("-out", "hocr")
+        self.assertIn("ocr_page", document.output("hocr").read_text())
+
+    def test_json_of_somebody_else_is_left_alone(self):
+        out = self.folder / "out"
+        out.mkdir()
+        (out / "mine.json").write_text("[")
+        (out / "yours.json").write_text('{"pages": 3}')
+        self.assertEqual([document.source for document in platen.read(self.folder / "in", out)], ["in/a.tif"])
+
     @unittest.skipIf(shutil.which("pdftotext") is None, "needs poppler-utils")
     def test_the_text_of_pdf_pages(self):
         pdf = ROOT / "tests" / "data" / "pdf" / "tesseract.pdf"

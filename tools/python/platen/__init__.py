@@ -129,32 +129,46 @@ def _run(command: Sequence[str]) -> None:
         raise PlatenError(run.returncode, run.stderr.strip() or f"platen ended with exit code {run.returncode}")
 
 
+def _is_result(path: Path) -> bool:
+    """Not a file of somebody else's that lies in the output folder."""
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        return False
+    return isinstance(raw, dict) and "source" in raw and "pages" in raw
+
+
 def _documents(out: Path) -> Iterator[Document]:
     for path in sorted(out.rglob("*.json")):
         inside = path.relative_to(out)
-        if inside.parts[0] != ".platen" and inside != Path("run.json"):
+        if inside.parts[0] != ".platen" and inside != Path("run.json") and _is_result(path):
             yield load(path)
 
 
-def read(inputs: Sequence[str | os.PathLike], out: str | os.PathLike | None = None, *, formats: Sequence[str] = ("json",),
+def _listed(items: Sequence | str | bytes | os.PathLike) -> list:
+    """One name is a list of one, and not of its letters: "/tmp" would begin with the whole file system."""
+    return [items] if isinstance(items, (str, bytes, os.PathLike)) else list(items)
+
+
+def read(inputs: Sequence[str | os.PathLike] | str | os.PathLike, out: str | os.PathLike | None = None, *, formats: Sequence[str] = ("json",),
          text_layer: str | None = None, options: Sequence[str] = (), program: str | None = None) -> list[Document]:
-    """Reads files, folders and patterns and returns every document of the output folder, by path.
+    """Reads files, folders and patterns, or one of them, and returns every document of the output folder, by path.
 
     `out`: the output folder; what earlier calls have read there is not read again. None: a temporary one, so that only
     the objects remain. `text_layer`: "auto" (platen's default), "use" or "ignore" the text that PDF pages have
     themselves. `options`: more words for `platen ocr`, such as ["--model", "zai-org/GLM-OCR"]. Pages and documents
     that could not be read have an `error`. Raises PlatenError if platen could not do its work.
     """
-    wanted = list(dict.fromkeys([*formats, "json"]))
+    wanted = list(dict.fromkeys([*_listed(formats), "json"]))
     with tempfile.TemporaryDirectory(prefix="platen-") as temporary:
         folder = Path(temporary if out is None else out)
         layer = [] if text_layer is None else ["--text-layer", text_layer]
-        _run([_program(program), "ocr", *(os.fspath(item) for item in inputs), "-o", str(folder), "--format",
-              ",".join(wanted), "--quiet", *layer, *options])
+        _run([_program(program), "ocr", "-o", str(folder), "--format", ",".join(wanted), "--quiet", *layer, *options,
+              "--", *(os.fspath(item) for item in _listed(inputs))])
         return list(_documents(folder))
 
 
 def export(out: str | os.PathLike, formats: Sequence[str], *, options: Sequence[str] = (),
            program: str | None = None) -> None:
     """Writes what was read into `out` in other formats; nothing is read again."""
-    _run([_program(program), "export", os.fspath(out), "--format", ",".join(formats), *options])
+    _run([_program(program), "export", "--format", ",".join(_listed(formats)), *options, "--", os.fspath(out)])
