@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 
+#include "apps/platen/cli/log.h"
 #include "model/support/display_text.h"
 #include "model/support/error.h"
 #include "model/support/grouped.h"
@@ -65,6 +66,19 @@ std::string CountsByExtension(const std::vector<std::string>& files) {
   return sorted.size() > kShown ? text + ", ..." : text;
 }
 
+void WarnOfResults(const std::vector<std::string>& folders) {
+  constexpr size_t kShown = 5;
+  for (size_t i = 0; i < std::min(kShown, folders.size()); ++i) {
+    Log(LogLevel::kWarning,
+        DisplayName(folders[i]) +
+            ": not read, for it holds results of platen; name it as an input to "
+            "read what is in it");
+  }
+  if (folders.size() <= kShown) return;
+  Log(LogLevel::kWarning,
+      "and " + Counted(folders.size() - kShown, "other folder") + " of results");
+}
+
 }  // namespace
 
 bool IsStandardInput(const std::string& word) { return word == "-" || word == "/dev/stdin"; }
@@ -106,7 +120,10 @@ std::string WhatWasSkipped(const Discovery& discovery) {
 
 void RequireDocuments(const Discovery& discovery) {
   const auto missing = static_cast<size_t>(discovery.missing);
-  if (discovery.documents.size() > missing || discovery.unwanted > 0) return;
+  if (discovery.documents.size() > missing || discovery.unwanted > 0) {
+    WarnOfResults(discovery.results);
+    return;
+  }
   std::string reason = "there is no document to read";
   if (missing > 0) {
     reason += ": of " + Counted(missing, "listed file") + " none is there (" +

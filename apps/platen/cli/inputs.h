@@ -26,7 +26,8 @@ std::unique_ptr<SpooledInput> AddNamedInputs(const Settings& settings, InputSpec
 // empty if nothing.
 std::string WhatWasSkipped(const Discovery& discovery);
 
-// Throws Error(kUsage) if there is no document that could be read.
+// Throws Error(kUsage) if there is no document that could be read. Warns of folders of results that
+// were left out.
 void RequireDocuments(const Discovery& discovery);
 
 }  // namespace platen

@@ -152,6 +152,25 @@ TEST_F(InputsTest, OtherFilesAreNamedAndChangeNothing) {
   EXPECT_TRUE(Exists("out/in/scan.txt"));
 }
 
+TEST_F(InputsTest, ResultsOfAnotherRunAreNoScansWhoeverLooksForThem) {
+  CopySample("pages/phototest.tif", "in/a.tif");
+  EXPECT_EQ(Ocr({"in", "-o", "in/old", "--format", "txt,pdf"}).exit_code, 0);
+  const std::string warning = "in/old: not read, for it holds results of platen; name it";
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"in", "-o", "out"}, {"in", "-o", "out", "--dry-run"}}) {
+    const ProgramResult result = Ocr(words);
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_TRUE(Contains(result.err, warning)) << result.err;
+  }
+  const Json report = Json::parse(ReadFile(folder_ / "out/run.json"));
+  EXPECT_EQ(report["not_read"]["folders_of_results"], Json({"in/old"}));
+  EXPECT_EQ(report["totals"]["pages_read"], 1);
+  const ProgramResult compared = RunProgram({.words = {"compare", "in"}, .folder = folder_.path()});
+  EXPECT_EQ(compared.exit_code, 0);
+  EXPECT_TRUE(Contains(compared.err, warning)) << compared.err;
+  EXPECT_TRUE(Contains(compared.out, "\n1 page, 0 failed")) << compared.out;
+}
+
 TEST_F(InputsTest, KnownFormatsThatAreNotReadAreFailures) {
   CopySample("pages/phototest.tif", "in/a.tif");
   folder_.Write("in/b.heic", std::string(kHeif, sizeof(kHeif)));

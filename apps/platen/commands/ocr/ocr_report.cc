@@ -155,16 +155,6 @@ void LogSkipped(const Discovery& discovery) {
   const std::string skipped = WhatWasSkipped(discovery);
   if (!skipped.empty()) Log(LogLevel::kInfo, "not read: " + skipped + "; names are in run.json");
   constexpr size_t kShown = 5;
-  for (size_t i = 0; i < std::min(discovery.results.size(), kShown); ++i) {
-    Log(LogLevel::kWarning,
-        DisplayName(discovery.results[i]) +
-            ": not read, for it holds results of platen; name it as an input to "
-            "read what is in it");
-  }
-  if (discovery.results.size() > kShown) {
-    Log(LogLevel::kWarning,
-        "and " + Counted(discovery.results.size() - kShown, "other folder") + " of results");
-  }
   for (size_t i = 0; i < std::min(discovery.repeated.size(), kShown); ++i) {
     Log(LogLevel::kInfo, discovery.repeated[i] + ", read once");
   }
