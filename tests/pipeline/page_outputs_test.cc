@@ -99,6 +99,8 @@ TEST_F(PageOutputs, ALedgerNamesNoOtherFiles) {
     const size_t at = ledger.rfind("\"outputs\":{") + 11;
     ledger.insert(at, "\"" + std::string(name) + "\":8,");
   }
+  const size_t sum = ledger.rfind(",\"sum\":");  // whoever forges a record can leave it out
+  ledger.erase(sum, ledger.find('}', sum) - sum);
   folder_.Write("out/.platen/ledger.jsonl", ledger);
   folder_.Write("in/a.tif", "p");
   run_.Go();

@@ -46,7 +46,9 @@ TEST(ShardOptionTest, PartAndNumberAreGiven) {
   EXPECT_EQ(Parse("1/1"), (Shard{1, 1}));
   EXPECT_EQ(Parse("4/4"), (Shard{4, 4}));
   EXPECT_EQ(Parse("100000/100000"), (Shard{100'000, 100'000}));
-  EXPECT_TRUE(Parse("").is_all());
+  EXPECT_TRUE(
+      ShardFrom(*ParseCommand(OcrCommand(), {"in"}), [](const char*) { return nullptr; }).is_all());
+  EXPECT_NE(Refusal("").find("needs a value"), std::string::npos);  // "$SHARD" of a script
   for (const char* wrong :
        {"5/4", "0/4", "1/0", "1/100001", "1", "/4", "1/", "-1/4", "1/4/4", "a/4",
         "1/99999999999999999999", " 1/4", "Auto", "auto/", "auto/0", "auto/x"}) {

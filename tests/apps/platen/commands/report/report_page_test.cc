@@ -14,7 +14,7 @@ std::string PageOf(const std::string& decoding) {
   const auto run = ViewOf(past, {});
   EXPECT_TRUE(run);
   EXPECT_EQ(run->number, 7);
-  facts.job = facts.runs = {*run};
+  facts.job = facts.read = facts.runs = {*run};
   return ReportPage(facts);
 }
 
