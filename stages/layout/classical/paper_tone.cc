@@ -61,7 +61,7 @@ double LightestTenth(const cv::Mat& tones) {
 
 cv::Mat PaperTone(const cv::Mat& tones) {
   const double white = LightestTenth(tones);
-  const cv::Mat even(tones.size(), CV_32F, cv::Scalar(white));
+  cv::Mat even(tones.size(), CV_32F, cv::Scalar(white));
   cv::Mat exact, surface;
   tones.convertTo(exact, CV_32F);
   cv::Mat on_surface = tones > kLight * white;
