@@ -35,7 +35,8 @@ class Datatrove(Archive):
         self.assertEqual(shards.get_incomplete_ranks(), [])
 
     def test_a_shard_that_does_not_finish_is_no_completed_task(self):
-        (self.folder / "out").write_text("a file where the folder should be")
+        (self.folder / "out").mkdir()
+        (self.folder / "out" / ".platen").write_text("a file where the folder should be")
         executor = self.executor([self.adapter.ReadShard(self.job("out"))], 2, "logs")
         with self.assertRaisesRegex(Exception, "exit code 3 after 2 tries"):
             executor.run()

@@ -37,7 +37,8 @@ class RayData(Archive):
         self.assertFalse((self.folder / "out").exists())
 
     def test_a_shard_that_does_not_finish_keeps_no_other_from_being_read(self):
-        (self.folder / "out").write_text("a file where the folder should be")
+        (self.folder / "out").mkdir()
+        (self.folder / "out" / ".platen").write_text("a file where the folder should be")
         rows = self.adapter.read_row({"part": 1}, self.job("out"), SHARDS)
         self.assertEqual((rows["shard"], rows["exit_code"]), ("1/4", 3), rows)
 
