@@ -12,7 +12,6 @@
 #include "model/support/file_call.h"
 
 namespace platen {
-
 AtomicFile::AtomicFile(const Folder& temporary, std::string temporary_name, const Folder& folder,
                        std::string name)
     : AtomicFile(OpenAnew(temporary, temporary_name, O_WRONLY), temporary, temporary_name, folder,

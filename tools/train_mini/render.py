@@ -277,8 +277,9 @@ class Renderer:
         """
         if not self.dice.chance(LOST_TAILS_SHARE):
             return text
-        lost = lambda comma: "." if self.dice.chance(LOST_TAIL_SHARE) else comma.group()  # noqa: E731
-        return COMMA_IN_SENTENCE.sub(lost, text)
+        return COMMA_IN_SENTENCE.sub(
+            lambda comma: "." if self.dice.chance(LOST_TAIL_SHARE) else comma.group(), text
+        )
 
     def scan(self, ink: Image.Image, size: float) -> np.ndarray:
         """A damaged scan of an ink mask; training lines suffer more kinds of damage."""

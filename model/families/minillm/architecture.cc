@@ -179,9 +179,10 @@ ModelParts MiniLlm::Build(const KernelTable& kernels, VisionAttention attention)
     parts.vision = std::make_unique<glm_input::VisionEncoder>(
         config_.images->vision, config_.images->image_processor, w.vision, kernels, attention);
   }
-  if (!w.heads.empty())
+  if (!w.heads.empty()) {
     parts.heads =
         std::make_unique<ResidualHeads>(config_.activation, config_.norm_eps, w.heads, kernels);
+  }
   parts.modules = std::move(modules.table);
   return parts;
 }

@@ -4,6 +4,7 @@
 #include <span>
 
 namespace platen::minillm {
+
 void Experts::Route(const ExpertsWeights& w, ConstMatView x, int layer, const Observer& observer,
                     MlpWorkspace& ws, LinearWorkspace& linear) const {
   const auto experts = static_cast<size_t>(router_.experts);

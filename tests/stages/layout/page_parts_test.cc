@@ -128,11 +128,10 @@ TEST(Photographs, AShadowOverAQuarterOfThePageIsNone) {
     }
   }
   const PageLayout layout = MakeClassicalDetector()->Detect(shaded);
-  int short_words = 0;
-  for (const LayoutRegion& region : layout.regions) {
-    EXPECT_NE(region.kind, RegionKind::kFigure);
-    for (const LayoutLine& line : region.lines) short_words += line.box.x0 > 800;
-  }
+  EXPECT_TRUE(FiguresOf(layout).empty());
+  const std::vector<LayoutLine> lines = LinesOf(layout);
+  const auto short_words = std::count_if(lines.begin(), lines.end(),
+                                         [](const LayoutLine& line) { return line.box.x0 > 800; });
   EXPECT_EQ(short_words, 30);
 }
 
@@ -284,14 +283,11 @@ TEST(Tables, ThePointsOfTypedFiguresEndNoColumn) {
     const std::string figure = row % 3 == 0 ? "C.CC" : "CC.CC";
     Typed(page, 900 - 1.35 * 12 * static_cast<double>(figure.size()), baseline, 12, figure);
   }
-  const PageLayout layout = MakeClassicalDetector()->Detect(page.image());
   int figures = 0;
-  for (const LayoutRegion& region : layout.regions) {
-    for (const LayoutLine& line : region.lines) {
-      if (line.box.x0 < 700) continue;
-      ++figures;
-      EXPECT_NEAR(line.box.x1, 900, 10);  // whole, not up to its point
-    }
+  for (const LayoutLine& line : LinesOf(Detect(page))) {
+    if (line.box.x0 < 700) continue;
+    ++figures;
+    EXPECT_NEAR(line.box.x1, 900, 10);  // whole, not up to its point
   }
   EXPECT_EQ(figures, 24);
 }

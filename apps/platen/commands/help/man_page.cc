@@ -39,8 +39,7 @@ void AddVariablesOfOptions(Roff& page) {
       "the option's name in capitals with _ for -, as in PLATEN_THREADS=4. The command line wins "
       "over the environment, the environment over the configuration file (--config), that over the "
       "default. Of a variable that is called almost like one of these, a warning names the one "
-      "that "
-      "is meant.");
+      "that is meant.");
 }
 
 void AddExitCodes(const CommandSpec& command, Roff& page) {
