@@ -85,22 +85,29 @@ struct TwoHeights {
   double most_below;    // ... clearly smaller
 };
 
+// Share of the heights between two.
+double ShareBetween(const std::vector<double>& sorted, double low, double high) {
+  const auto begin = std::lower_bound(sorted.begin(), sorted.end(), low);
+  return static_cast<double>(std::upper_bound(begin, sorted.end(), high) - begin) /
+         static_cast<double>(sorted.size());
+}
+
+// Of those of letters with ascender above letters of height `x`.
+double ShareOfTall(const std::vector<double>& sorted, double x) {
+  return ShareBetween(sorted, kLowestAscender * x, kHighestAscender * x);
+}
+
 // The x-height of letters of two heights. Nothing where there is only one (capitals, digits,
 // "noon"). `rises` is not empty; looks between `from` and `to`.
 std::optional<double> XHeight(std::vector<double> rises, double from, double to,
                               const TwoHeights& rule) {
   std::sort(rises.begin(), rises.end());
-  const auto count = [&](double low, double high) {
-    const auto begin = std::lower_bound(rises.begin(), rises.end(), low);
-    return static_cast<double>(std::upper_bound(begin, rises.end(), high) - begin) /
-           static_cast<double>(rises.size());
-  };
   double best = 0, best_share = 0;
   for (double x = from; x <= to; x += (to - from) / 64) {
-    const double small = count(0.9 * x, 1.1 * x);
-    const double tall = count(kLowestAscender * x, kHighestAscender * x);
+    const double small = ShareBetween(rises, 0.9 * x, 1.1 * x);
+    const double tall = ShareOfTall(rises, x);
     if (small < rule.fewest_small || tall < rule.fewest_tall) continue;
-    if (count(0, 0.85 * x) > rule.most_below || small + tall <= best_share) continue;
+    if (ShareBetween(rises, 0, 0.85 * x) > rule.most_below || small + tall <= best_share) continue;
     best = x;
     best_share = small + tall;
   }
@@ -108,14 +115,6 @@ std::optional<double> XHeight(std::vector<double> rises, double from, double to,
   const auto begin = std::lower_bound(rises.begin(), rises.end(), 0.9 * best);
   const auto end = std::upper_bound(begin, rises.end(), 1.1 * best);
   return Median({begin, end});
-}
-
-// Share of the heights that are those of letters with ascender above letters of height `x`.
-double ShareOfTall(const std::vector<double>& rises, double x) {
-  const auto tall = std::count_if(rises.begin(), rises.end(), [&](double rise) {
-    return rise >= kLowestAscender * x && rise <= kHighestAscender * x;
-  });
-  return static_cast<double>(tall) / static_cast<double>(rises.size());
 }
 
 // Size for the measures of one line: the page's, unless its letters are clearly others.
@@ -140,6 +139,7 @@ PageMetrics::PageMetrics(const std::vector<Phrase>& lines, const std::vector<dou
     rises.insert(rises.end(), of_line.begin(), of_line.end());
   }
   if (rises.size() < 3 * kFewestLetters) return;
+  std::sort(rises.begin(), rises.end());
   const TwoHeights rule = {0.15, 0.05, 0.25};
   const std::optional<double> measured =
       XHeight(rises, 0.55 * letter_height, 1.15 * letter_height, rule);
