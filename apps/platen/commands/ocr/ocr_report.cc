@@ -46,7 +46,9 @@ std::string PagesLine(const RunReport& report) {
   const Progress& t = report.totals;
   std::vector<std::string> parts = {Counted(t.pages_read, "page") + " read"};
   if (t.pages_from_text_layer > 0) {
-    parts.push_back(Grouped(t.pages_from_text_layer) + " of them taken from the PDF's own text");
+    const bool all = t.pages_from_text_layer == t.pages_read;
+    const std::string how_many = all ? "all" : Grouped(t.pages_from_text_layer);
+    parts.push_back((t.pages_read == 1 ? "" : how_many + " ") + "from the PDF's own text");
   }
   if (t.pages_failed > 0) parts.push_back(Grouped(t.pages_failed) + " failed");
   if (t.pages_resumed > 0) {
