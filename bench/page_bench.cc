@@ -150,7 +150,7 @@ class PageBench {
     for (int i = 0; i < workload.pages; ++i) {
       const std::string name = "page" + std::to_string(i) + ".jpg";
       WriteJpeg(DrawPage(static_cast<uint64_t>(i), width, height), folder_ / ("in/" + name));
-      documents_.push_back({folder_ / ("in/" + name), name, {}, ""});
+      documents_.Add({folder_ / ("in/" + name), name, {}, ""});
     }
   }
 
@@ -181,7 +181,7 @@ class PageBench {
     return peaks;
   }
 
-  RunReport Read(std::vector<InputDocument> documents, const std::string& trace_path) {
+  RunReport Read(DocumentList documents, const std::string& trace_path) {
     PageTools tools;
     tools.segment = [this](Image& page) {
       detector_->Detect(page);
@@ -221,7 +221,7 @@ class PageBench {
   ScratchFolder folder_;
   std::unique_ptr<LayoutDetector> detector_;
   std::unique_ptr<MemoryMeter> memory_;
-  std::vector<InputDocument> documents_;
+  DocumentList documents_;
 };
 
 }  // namespace

@@ -9,9 +9,9 @@
 
 namespace platen {
 
-BatchSource::BatchSource(std::vector<InputDocument> documents, SourceOptions options,
-                         const Ledger& ledger, KeysInFlight& keys, OpenReader open,
-                         std::function<bool()> interrupted, ProgressCounters& counters)
+BatchSource::BatchSource(DocumentList documents, SourceOptions options, const Ledger& ledger,
+                         KeysInFlight& keys, OpenReader open, std::function<bool()> interrupted,
+                         ProgressCounters& counters)
     : documents_(std::move(documents)),
       options_(std::move(options)),
       ledger_(ledger),
@@ -60,7 +60,7 @@ NextPage BatchSource::PageOfCurrent() {
 
 void BatchSource::OpenNextDocument() {
   auto document = std::make_shared<BatchDocument>();
-  document->input = std::move(documents_[next_document_++]);
+  document->input = documents_[next_document_++];
   document->name = document->input.shown_name();
   document->read = options_.read;
   document->limits = options_.limits;

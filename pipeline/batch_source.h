@@ -41,7 +41,7 @@ class BatchSource : public PageSource {
   using OpenReader = std::function<std::unique_ptr<DocumentReader>(const std::string& path)>;
 
   // Everything passed by reference outlives the source. `interrupted` true: no further jobs.
-  BatchSource(std::vector<InputDocument> documents, SourceOptions options, const Ledger& ledger,
+  BatchSource(DocumentList documents, SourceOptions options, const Ledger& ledger,
               KeysInFlight& keys, OpenReader open, std::function<bool()> interrupted,
               ProgressCounters& counters);
 
@@ -64,7 +64,7 @@ class BatchSource : public PageSource {
   void ChoosePages(BatchDocument& document);
   static void AddPagesReadBefore(BatchDocument& document);
 
-  std::vector<InputDocument> documents_;
+  DocumentList documents_;
   SourceOptions options_;
   const Ledger& ledger_;
   KeysInFlight& keys_;

@@ -80,7 +80,7 @@ std::optional<std::string> OwnerOf(const std::string& output, const std::string&
          format);
 }
 
-void LookForPages(const KnownDocuments& known, const std::vector<InputDocument>& documents,
+void LookForPages(const KnownDocuments& known, const DocumentList& documents,
                   const std::string& format) {
   for (const InputDocument& document : documents) {
     const auto owner = OwnerOf(document.output, format);
@@ -103,7 +103,7 @@ void LookForPages(const KnownDocuments& known, const std::vector<InputDocument>&
   }
 }
 
-void LookForPictures(const KnownDocuments& known, const std::vector<InputDocument>& documents,
+void LookForPictures(const KnownDocuments& known, const DocumentList& documents,
                      const std::string& images) {
   const std::string folder = AbsolutePath(JoinNames(known.root().path(), images));
   const auto look = [&](const std::string& path, const std::string& name) {
@@ -119,7 +119,7 @@ void LookForPictures(const KnownDocuments& known, const std::vector<InputDocumen
 
 }  // namespace
 
-void RefuseEarlierClashes(const KnownDocuments& known, const std::vector<InputDocument>& documents,
+void RefuseEarlierClashes(const KnownDocuments& known, const DocumentList& documents,
                           const std::string& images) {
   for (const InputDocument& document : documents) LookForOthersOutputs(known, document);
   for (const std::string& format : known.identity().formats) {

@@ -17,7 +17,7 @@ namespace platen {
 //   - if a document, of this run or of earlier ones, lies in the folder `images` of pictures (below
 //     the output folder; empty: none).
 // Looks at files whose place has changed since; reads one only if both have the same size.
-void RefuseEarlierClashes(const KnownDocuments& known, const std::vector<InputDocument>& documents,
+void RefuseEarlierClashes(const KnownDocuments& known, const DocumentList& documents,
                           const std::string& images);
 
 }  // namespace platen

@@ -34,13 +34,14 @@ std::unique_ptr<PageFile> StoredPages(const Ledger& ledger, const DocumentRecord
 
 // The scans may lie in the output folder.
 void RefuseToReplaceScans(const Ledger& ledger) {
-  std::vector<InputDocument> documents;
+  DocumentList documents;
   std::map<FileId, std::string> scans;
   ledger.ForEach([&](const DocumentRecord& record) {
-    InputDocument& document = documents.emplace_back();
+    InputDocument document;
     document.path = record.source;
     document.output = record.output;
     document.name = record.name;
+    documents.Add(document);
     struct stat info = {};
     if (::stat(record.source.c_str(), &info) == 0) scans.emplace(FileIdOf(info), record.source);
   });

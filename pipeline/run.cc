@@ -5,7 +5,7 @@
 namespace platen {
 
 RunReport Run(const RunOptions& options, const RunTools& tools, Ledger& ledger,
-              std::vector<InputDocument> documents) {
+              DocumentList documents) {
   const int64_t start_ns = MonotonicNs();
   const double start_cpu_s = ProcessCpuSeconds();
   const double start_children_s = ChildrenCpuSeconds();

@@ -58,6 +58,6 @@ struct RunReport {
 // or, interrupted, when the pages in flight are. Throws Error(kEnvironment) when the output folder
 // or the ledger cannot be written; what is finished stays finished.
 RunReport Run(const RunOptions& options, const RunTools& tools, Ledger& ledger,
-              std::vector<InputDocument> documents);
+              DocumentList documents);
 
 }  // namespace platen

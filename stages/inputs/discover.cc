@@ -57,9 +57,10 @@ struct Place {
   std::string path;      // to open
   std::string absolute;  // AbsolutePath
   std::string output;    // below the output folder
+  std::string shown;     // in messages; empty: the path
 
   Place Below(const std::string& name) const {
-    return {JoinNames(path, name), JoinNames(absolute, name), JoinNames(output, name)};
+    return {JoinNames(path, name), JoinNames(absolute, name), JoinNames(output, name), ""};
   }
 };
 
@@ -107,7 +108,7 @@ class Discoverer {
 
  private:
   Place PlaceOf(const std::string& path) const {
-    Place place{path, AbsolutePath(path), ""};
+    Place place{path, AbsolutePath(path), "", ""};
     if (root_.empty()) {
       place.output = LastName(path);
     } else if (!PathBelow(root_, place.absolute, place.output)) {
@@ -119,8 +120,9 @@ class Discoverer {
 
   void AddStandardInput() {
     const std::string& path = spec_.standard_input;
-    if (const auto info = Stat(path)) AddFile({path, path, kStandardInputOutput}, *info);
-    for (InputDocument& document : result_.documents) document.name = kStandardInput;
+    if (const auto info = Stat(path)) {
+      AddFile({path, path, kStandardInputOutput, kStandardInput}, *info);
+    }
   }
 
   void AddArgument(const Place& place) {
@@ -311,17 +313,18 @@ class Discoverer {
       result_.repeated.push_back(DisplayName(place.path) + ": given twice");
       return;
     }
-    const auto [known, is_new] = place_of_output_.emplace(place.output, place);
-    if (!is_new) ThrowCollision(place, known->second);
+    const auto [known, is_new] = of_output_.emplace(place.output, result_.documents.size());
+    if (!is_new) ThrowCollision(place, result_.documents[known->second]);
     if (info != nullptr) path_of_input_.emplace(FileIdOf(*info), place.path);
-    result_.documents.push_back({place.path, place.output, error, ""});
+    result_.documents.Add({place.path, place.output, error, place.shown});
   }
 
-  [[noreturn]] void ThrowCollision(const Place& a, const Place& b) const {
+  [[noreturn]] void ThrowCollision(const Place& a, const InputDocument& b) const {
     throw Error(ErrorKind::kUsage, {},
                 DisplayName(b.path) + " and " + DisplayName(a.path) + " would both write " +
                     DisplayName(JoinNames(spec_.output_dir, a.output)) + ".*; --input-root " +
-                    DisplayName(CommonFolder(a.absolute, b.absolute)) + " keeps them apart");
+                    DisplayName(CommonFolder(a.absolute, AbsolutePath(b.path))) +
+                    " keeps them apart");
   }
 
   const InputSpec& spec_;
@@ -333,7 +336,7 @@ class Discoverer {
   std::map<FileId, std::string> path_of_input_;
   std::set<std::string> elsewhere_;  // outputs that are not wanted and may be those of a page
   std::set<std::string> paths_;      // absolute, of all files
-  std::map<std::string, Place> place_of_output_;
+  std::map<std::string, size_t> of_output_;  // the document with these outputs
   Discovery result_;
 };
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "model/support/failure_code.h"
+#include "stages/inputs/document_list.h"
 #include "stages/readers/left_behind.h"
 
 namespace platen {
@@ -41,17 +41,8 @@ struct InputSpec {
 inline constexpr char kStandardInput[] = "standard input";
 inline constexpr char kStandardInputOutput[] = "stdin";
 
-struct InputDocument {
-  std::string path;    // as the user named it, or below the folder the user named
-  std::string output;  // path below the output folder, without the format's extension
-  Fault error;         // not empty: it will not be opened, and why
-  std::string name;    // for messages, if `path` says nothing to the user
-
-  const std::string& shown_name() const { return name.empty() ? path : name; }
-};
-
 struct Discovery {
-  std::vector<InputDocument> documents;
+  DocumentList documents;
   // Files that are no documents: text, programs, ...; links that lead nowhere; what is no file.
   std::vector<std::string> other_files;
   std::vector<std::string> hidden;    // names beginning with a dot, met while walking folders

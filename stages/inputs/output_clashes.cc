@@ -48,21 +48,22 @@ class ClashSearch {
 
  private:
   // The document whose page the file would be.
-  const InputDocument* OwnerOfPage(const std::string& file) const {
+  std::optional<InputDocument> OwnerOfPage(const std::string& file) const {
     const auto [folder, name] = SplitPath(file);
     const std::optional<PageFileName> page = ParsePageFileName(name);
-    return page && Wants(page->format) ? Find(JoinNames(folder, page->stem)) : nullptr;
+    return page && Wants(page->format) ? Find(JoinNames(folder, page->stem)) : std::nullopt;
   }
 
   // The document with these outputs. Few runs ask.
-  const InputDocument* Find(const std::string& output) const {
+  std::optional<InputDocument> Find(const std::string& output) const {
     if (documents_.empty()) {
-      for (const InputDocument& document : planned_.documents) {
-        documents_.emplace(document.output, &document);
+      for (size_t i = 0; i < planned_.documents.size(); ++i) {
+        documents_.emplace(planned_.documents[i].output, i);
       }
     }
     const auto found = documents_.find(output);
-    return found == documents_.end() ? nullptr : found->second;
+    if (found == documents_.end()) return std::nullopt;
+    return planned_.documents[found->second];
   }
 
   bool Wants(const std::string& format) const {
@@ -75,11 +76,11 @@ class ClashSearch {
     for (const std::string& format : planned_.formats) {
       if (!NamingOf(format).per_page) continue;
       const std::string file = output + "." + OutputSuffix(format, 1, 1);
-      const InputDocument* owner = OwnerOfPage(file);
-      if (owner == nullptr) continue;
-      const InputDocument* other = Find(output);
+      const auto owner = OwnerOfPage(file);
+      if (!owner) continue;
+      const auto other = Find(output);
       Refuse(DisplayName(owner->shown_name()) + " and " +
-             DisplayName(other == nullptr ? output : other->shown_name()) + " may both write " +
+             DisplayName(other ? other->shown_name() : output) + " may both write " +
              DisplayName(JoinNames(planned_.output_dir, file)) +
              "; rename one of them, or leave out the format " + format);
     }
@@ -94,13 +95,13 @@ class ClashSearch {
 
   // A document that would write a file called as the folder is.
   void LookForFile(const std::string& folder) const {
-    const InputDocument* owner = OwnerOfPage(folder);
-    for (size_t i = 0; owner == nullptr && i < planned_.formats.size(); ++i) {
+    auto owner = OwnerOfPage(folder);
+    for (size_t i = 0; !owner && i < planned_.formats.size(); ++i) {
       const std::string ending = "." + OutputSuffix(planned_.formats[i], 1, 1);
       if (!folder.ends_with(ending)) continue;
       owner = Find(folder.substr(0, folder.size() - ending.size()));
     }
-    if (owner == nullptr) return;
+    if (!owner) return;
     Refuse(DisplayName(owner->shown_name()) + ": would write the file " +
            DisplayName(JoinNames(planned_.output_dir, folder)) +
            ", which must be a folder for outputs of other inputs; rename one of them, or read them "
@@ -134,7 +135,7 @@ class ClashSearch {
   }
 
   const PlannedOutputs& planned_;
-  mutable std::map<std::string, const InputDocument*> documents_;  // by output; see Find
+  mutable std::map<std::string, size_t> documents_;  // by output; see Find
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ FileId FileIdOf(const struct stat& info);
 struct PlannedOutputs {
   const std::string& output_dir;
   const std::vector<std::string>& formats;
-  const std::vector<InputDocument>& documents;  // whose outputs are written
+  const DocumentList& documents;                // whose outputs are written
   const std::set<std::string>& elsewhere;       // outputs of documents that are for other runs
   const std::map<FileId, std::string>& inputs;  // the files that are read, and their names
 };

@@ -42,7 +42,7 @@ class PageWalk {
   void VisitDocument(const InputDocument& document, const Visit& visit, const Fail& fail) const;
 
   std::unique_ptr<SpooledInput> standard_input_;  // as long as its document is read
-  std::vector<InputDocument> documents_;
+  DocumentList documents_;
   std::vector<PageRange> ranges_;
   ReadLimits limits_;
   std::unique_ptr<LayoutDetector> detector_;

@@ -28,7 +28,7 @@ constexpr size_t kFailuresShown = 10;
 
 struct Plan {
   int64_t finished = 0;
-  std::vector<const InputDocument*> to_read;
+  DocumentList to_read;
   std::vector<std::string> will_fail;  // names and reasons
   double pages = 0;
   bool estimated = false;
@@ -73,7 +73,7 @@ void ChooseDocuments(const Settings& settings, const Job& job, const std::option
     } else if (finished) {
       ++plan.finished;
     } else {
-      plan.to_read.push_back(&document);
+      plan.to_read.Add(document);
     }
   }
 }
@@ -86,7 +86,7 @@ void CountPages(const Settings& settings, Plan& plan) {
   const size_t opened = std::min(count, kMostOpened);
   int64_t pages = 0;
   for (size_t i = 0; i < opened; ++i) {
-    const InputDocument& document = *plan.to_read[i * count / opened];
+    const InputDocument document = plan.to_read[i * count / opened];
     const std::string failure = Attempt([&] {
       const auto reader = DocumentReader::Open(document.path, limits);
       pages += std::ssize(SelectPages(chosen, reader->num_pages()));
