@@ -9,6 +9,11 @@ shard of a thousand costs, which lists all inputs and reads all ledgers; a run t
 bytes of the ledger, of stored results and of outputs; and, with strace, system calls for each document and page, as the
 difference of two runs of different size. --work and --out-on are made, and removed at the end. Needs Python 3.9; strace for
 the system calls.
+
+    measure_scale.py --platen build/bin/platen --finished /archive/scans /archive/text --json FILE
+
+measures a run that finds everything finished, and platen status, on folders that are there: on the disk that matters, also with
+the system's caches of files dropped before (as root).
 """
 from __future__ import annotations
 
@@ -85,6 +90,26 @@ def several(command: list[str], repeats: int = REPEATS) -> dict[str, object]:
     run(command)
     runs = [run(command) for _ in range(repeats)]
     return {"runs": runs, "median": {key: statistics.median(one[key] for one in runs) for key in runs[0]}}
+
+
+def drop_caches() -> bool:
+    """Names and contents of files must come from the disk again. False: only root may do it."""
+    os.sync()
+    try:
+        Path("/proc/sys/vm/drop_caches").write_text("3")
+    except OSError:
+        return False
+    return True
+
+
+def finished(program: str, source: Path, out: Path) -> dict:
+    command = [program, "ocr", str(source), "-o", str(out), "--quiet"]
+    figures = {"all_finished_before": several(command), "status": several([program, "status", str(out)])}
+    cold = [run(command) for _ in range(REPEATS) if drop_caches()]
+    if cold:
+        figures["all_finished_before_caches_dropped"] = {"runs": cold}
+    totals = json.loads((out / "run.json").read_text())["totals"]
+    return {"documents": totals["documents"], "finished_before": totals["documents_finished_before"], **figures}
 
 
 def system_calls(command: list[str], log: Path) -> Counter[str]:
@@ -200,12 +225,12 @@ def file_system(folder: Path) -> str:
     return subprocess.run(["stat", "-f", "-c", "%T", str(folder)], capture_output=True, text=True, check=True).stdout.strip()
 
 
-def machine(words: argparse.Namespace) -> dict:
+def machine(words: argparse.Namespace, inputs: Path, results: Path) -> dict:
     model = re.search(r"model name\s*:\s*(.*)", Path("/proc/cpuinfo").read_text())
     version = subprocess.run([words.platen, "--version"], capture_output=True, text=True, check=True).stdout.split("\n")[0]
     return {"date": str(date.today()), "program": version, "cpu": model[1] if model else platform.machine(),
-            "cores": len(os.sched_getaffinity(0)), "kernel": platform.release(), "inputs_on": file_system(words.work),
-            "results_on": file_system(words.out_on), "load_at_start": os.getloadavg()}
+            "cores": len(os.sched_getaffinity(0)), "kernel": platform.release(), "inputs_on": file_system(inputs),
+            "results_on": file_system(results), "load_at_start": os.getloadavg()}
 
 
 def counts(text: str) -> list[int]:
@@ -221,33 +246,46 @@ def counts(text: str) -> list[int]:
 def options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--platen", type=Path, required=True, metavar="FILE", help="the program")
-    parser.add_argument("--work", type=Path, required=True, metavar="DIR", help="new folder for the inputs")
-    parser.add_argument("--out-on", type=Path, required=True, metavar="DIR",
+    parser.add_argument("--work", type=Path, metavar="DIR", help="new folder for the inputs")
+    parser.add_argument("--out-on", type=Path, metavar="DIR",
                         help="new folder for the results; on a tmpfs, where nothing waits for a disk, many are read in minutes")
-    parser.add_argument("--documents", type=counts, required=True, metavar="LIST", help="sizes of archives: 10000,100000")
+    parser.add_argument("--documents", type=counts, metavar="LIST", help="sizes of archives: 10000,100000")
+    parser.add_argument("--without-calls", action="store_true", help="count no system calls")
+    parser.add_argument("--finished", type=Path, nargs=2, metavar=("IN", "OUT"), help="folders that are there, in place of these")
     parser.add_argument("--json", type=Path, required=True, metavar="FILE", help="where the figures go")
     return parser
 
 
-def main() -> int:
-    words = options().parse_args()
+def measure_new(words: argparse.Namespace) -> dict:
     for folder in (words.work, words.out_on):
         if folder.exists():
             sys.exit(f"{folder} exists; name a new folder")
         folder.mkdir(parents=True)
     try:
         measurement = Measurement(words)
-        result = {"machine": machine(words), "start": measurement.start(), "sizes": measurement.sizes()}
-        if shutil.which("strace"):
+        result = {"machine": machine(words, words.work, words.out_on), "start": measurement.start(), "sizes": measurement.sizes()}
+        if shutil.which("strace") and not words.without_calls:
             result["calls"] = measurement.calls()
         result["sync"] = measurement.disk()
         result["archives"] = [measurement.archive(documents) for documents in words.documents]
-        result["machine"]["load_at_end"] = os.getloadavg()
-        result["machine"]["ended"] = datetime.now(timezone.utc).isoformat(timespec="seconds")
-        words.json.write_text(json.dumps(result, indent=1) + "\n")
+        return result
     finally:
         for folder in (words.work, words.out_on):
             shutil.rmtree(folder)
+
+
+def main() -> int:
+    parser = options()
+    words = parser.parse_args()
+    if words.finished:
+        result = {"machine": machine(words, *words.finished), "finished": finished(str(words.platen.resolve()), *words.finished)}
+    elif words.work and words.out_on and words.documents:
+        result = measure_new(words)
+    else:
+        parser.error("give --work, --out-on and --documents, or --finished")
+    result["machine"]["load_at_end"] = os.getloadavg()
+    result["machine"]["ended"] = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    words.json.write_text(json.dumps(result, indent=1) + "\n")
     return 0
 
 

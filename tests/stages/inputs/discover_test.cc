@@ -327,7 +327,7 @@ TEST_F(DiscoverTest, ARecordGoesWhereItsRunPutItIfThatIsBelowTheOutputFolder) {
     InputSpec spec;
     spec.listed = {{folder_ / "s/a.png", output}};
     spec.output_dir = folder_ / "out";
-    return DiscoverDocuments(spec).documents.at(0).output;
+    return DiscoverDocuments(spec).documents.front().output;
   };
   EXPECT_EQ(output_of("x/y/a.png"), "x/y/a.png");
   for (const std::string hostile :
