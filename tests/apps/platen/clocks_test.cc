@@ -158,5 +158,15 @@ TEST_F(ClocksTest, AClockThatIsSetForwardEndsNoPageButReachesTheDeadline) {
   EXPECT_EQ(Outputs(folder_ / "out"), Outputs(folder_ / "whole"));
 }
 
+// Ten minutes pass whenever the program looks at the clock: documents are listed and the model is
+// loaded while the time comes.
+TEST_F(ClocksTest, TheDeadlineIsThatOfTheStart) {
+  SetClock("@2030-01-01 05:40:00 i600");
+  const ProgramResult result = Run({"ocr", "in", "-o", "out", "--deadline", "06:00"});
+  EXPECT_EQ(result.exit_code, 130) << result.err;
+  EXPECT_EQ(Report()["result"], "deadline");
+  EXPECT_EQ(Report()["totals"]["pages_read"], 0);
+}
+
 }  // namespace
 }  // namespace platen

@@ -50,8 +50,9 @@ std::unique_ptr<Job> FindWork(const Settings& settings) {
   PagesFrom(settings);
   RenderOptionsFrom(settings);
   ReadLimitsFrom(settings);
-  CheckLimits(settings);
+  MemoryLimitFrom(settings);
   auto job = std::make_unique<Job>(settings);
+  job->deadline = DeadlineFrom(settings);
   job->shard = ShardFrom(settings, ::getenv);
   if (!job->shard.is_all() && job->target.is_stdout()) {
     throw Error(ErrorKind::kUsage, {"", "--shard"}, "needs an output folder: -o DIR");

@@ -71,11 +71,6 @@ void AddLimits(OptionTable& table) {
                    .changes_results = OptionSpec::kNo});
 }
 
-void CheckLimits(const Settings& settings) {
-  DeadlineFrom(settings);
-  MemoryLimitFrom(settings);
-}
-
 TimeLimits TimeLimitsFrom(const Settings& settings) {
   return {settings.Number("page-timeout"), settings.Number("document-timeout")};
 }

@@ -13,15 +13,13 @@ namespace platen {
 
 void AddLimits(OptionTable& table);
 
-// Throws Error(kUsage) for a value that cannot be understood.
-void CheckLimits(const Settings& settings);
-
 TimeLimits TimeLimitsFrom(const Settings& settings);
 
 // How long a call that reads an input is waited for; see InputFile.
 double PatienceFrom(const Settings& settings);
 
-// When no further page is begun, at the latest; nothing: never.
+// When no further page is begun, at the latest; nothing: never. Throws Error(kUsage), as the next
+// does, for a value that cannot be understood.
 std::optional<std::chrono::system_clock::time_point> DeadlineFrom(const Settings& settings);
 
 // Of --memory-limit; 0: what the machine and the container have.

@@ -213,7 +213,7 @@ int ReadDocuments(const Settings& settings, const Words& words, Job& job) {
   std::optional<MetricsFile> metrics;
   if (!settings.Text("metrics").empty()) metrics.emplace(settings.Text("metrics"));
   Watchers watchers(settings);
-  StopRequest stop(DeadlineFrom(settings));
+  StopRequest stop(job.deadline);
   Ledger ledger(job.target.dir(), IdentityOf(settings, job, reader), job.shard);
   WarnOfDamage(ledger);
   RefuseEarlierClashes(ledger, job.discovery.documents, settings.Text("images"));
