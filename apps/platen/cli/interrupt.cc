@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <ctime>
 
 #include "apps/platen/cli/exit_codes.h"
 #include "apps/platen/cli/log.h"
@@ -39,7 +41,15 @@ class HandlerLine {
     } while (number > 0);
     Add(digits + at);
   }
-  void Begin() { Add(as_json ? "{\"level\":\"warning\",\"message\":\"" : "\n"); }
+  void Begin() {
+    if (!as_json) {
+      Add("\n");
+      return;
+    }
+    Add("{\"time\":\"");
+    AddTime(std::chrono::sys_seconds(std::chrono::seconds(std::time(nullptr))));
+    Add("\",\"level\":\"warning\",\"message\":\"");
+  }
   void End() {
     Add(as_json ? "\"}\n" : "\n");
     const ssize_t written = ::write(STDERR_FILENO, bytes_, size_);
@@ -47,7 +57,26 @@ class HandlerLine {
   }
 
  private:
-  char bytes_[200];
+  // As UtcTime writes it, by arithmetic alone.
+  void AddTime(std::chrono::sys_seconds now) {
+    const auto day = std::chrono::floor<std::chrono::days>(now);
+    const std::chrono::year_month_day date(day);
+    const std::chrono::hh_mm_ss time(now - day);
+    Add(int64_t{static_cast<int>(date.year())});
+    AddTwoDigits("-", static_cast<unsigned>(date.month()));
+    AddTwoDigits("-", static_cast<unsigned>(date.day()));
+    AddTwoDigits("T", time.hours().count());
+    AddTwoDigits(":", time.minutes().count());
+    AddTwoDigits(":", time.seconds().count());
+    Add("Z");
+  }
+  void AddTwoDigits(const char* before, int64_t number) {
+    Add(before);
+    if (number < 10) Add("0");
+    Add(number);
+  }
+
+  char bytes_[250];
   size_t size_ = 0;
 };
 

@@ -1,6 +1,8 @@
 // Options that bound a run, and what tells how it went: history, metrics, lines of JSON, plans.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <csignal>
 #include <sstream>
 
 #include "tests/apps/platen/ocr_fixture.h"
@@ -17,6 +19,7 @@ using testing::ProgramResult;
 using testing::ProgramRun;
 using testing::ReadFile;
 using testing::RunProgram;
+using testing::SourcePath;
 
 class NightTest : public testing::OcrFixture {
  protected:
@@ -178,15 +181,22 @@ TEST_F(NightTest, MetricsAreThereFromTheStartAndSayHowTheRunEnded) {
   EXPECT_EQ(Ocr({"in", "-o", "out2", "--metrics-file", "taken.prom"}).exit_code, 3);
 }
 
+std::vector<json> MessagesIn(const std::string& err) {
+  std::vector<json> messages;
+  std::istringstream lines(err);
+  for (std::string line; std::getline(lines, line);) {
+    messages.push_back(json::parse(line));
+    EXPECT_TRUE(messages.back().contains("time") && messages.back().contains("message")) << line;
+  }
+  return messages;
+}
+
 TEST_F(NightTest, MessagesCanBeLinesOfJson) {
   folder_.Write("in/\"d\n.png", "no image");
   const ProgramResult result =
       Ocr({"in", "-o", "out", "--log-format", "json", "--progress-interval", "0.001", "-v"});
-  std::istringstream lines(result.err);
   std::map<std::string, int> levels;
-  for (std::string line; std::getline(lines, line);) {
-    const json message = json::parse(line);
-    EXPECT_TRUE(message.contains("time") && message.contains("message")) << line;
+  for (const json& message : MessagesIn(result.err)) {
     ++levels[message["level"]];
     if (message["level"] == "progress") {
       EXPECT_TRUE(message["pages_read"].is_number());
@@ -196,6 +206,32 @@ TEST_F(NightTest, MessagesCanBeLinesOfJson) {
   EXPECT_EQ(levels["warning"], 1);
   EXPECT_GE(levels["debug"], 3);
   EXPECT_GE(levels["progress"], 1);
+}
+
+// The signal handler writes its line by itself.
+TEST_F(NightTest, AnInterruptionIsALineOfJsonWithTheTime) {
+  const std::string sample = ReadFile(SourcePath("assets/samples/pages/eurotext.tif"));
+  for (int i = 0; i < 12; ++i) {
+    folder_.Write("in/d" + std::to_string(i) + ".tif", sample + static_cast<char>(i));
+  }
+  bool sent = false;
+  const ProgramResult result =
+      RunProgram(ProgramRun{{"ocr", "in", "-o", "out", "--slots", "1", "--log-format", "json"},
+                            "",
+                            {},
+                            folder_.path(),
+                            [&](int pid) {
+                              if (!sent && fs::exists(folder_ / "out/in/a.tif.txt"))
+                                sent = ::kill(pid, SIGINT) == 0;
+                            }});
+  EXPECT_EQ(result.exit_code, 130) << result.err;
+  const std::vector<json> messages = MessagesIn(result.err);
+  const auto stopping = std::find_if(messages.begin(), messages.end(), [](const json& message) {
+    return message["message"].get<std::string>().starts_with("stopping: ");
+  });
+  ASSERT_NE(stopping, messages.end()) << result.err;
+  EXPECT_GE((*stopping)["time"], messages.front()["time"]);
+  EXPECT_LE((*stopping)["time"], Report()["ended_at"]);
 }
 
 }  // namespace
