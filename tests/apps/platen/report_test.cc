@@ -84,6 +84,14 @@ TEST_F(ReportTest, OfARunWithoutPagesTheFiguresAreThoseOfTheRunsBefore) {
   }
 }
 
+TEST_F(ReportTest, BeforeTheEndOfTheFirstRunSaysWhatIsMissing) {
+  folder_.Write("out/.platen/ledger.jsonl", "{\"record\":\"run\",\"run\":1}\n");
+  const ProgramResult result = Run();
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_TRUE(Contains(result.err, "no run into this folder has come to its end yet"))
+      << result.err;
+}
+
 TEST_F(ReportTest, IsTheSameForTheSameFolder) {
   Ocr({"in", "-o", "out"});
   Run();

@@ -196,7 +196,10 @@ int RunReportCommand(const Words& words) {
     ReplaceFile(written, ReportPage(facts), Folder::Missing::kFail);
   });
   if (facts.runs.empty()) {
-    Log(LogLevel::kWarning, "no run into this folder has kept its history; the next one does");
+    Log(LogLevel::kWarning, facts.status.last_end
+                                ? "no run into this folder has kept its history; the next one does"
+                                : "no run into this folder has come to its end yet; figures and "
+                                  "charts come with the first that does");
   }
   fmt::print("report in {}\n", DisplayName(written));
   return kExitDone;
