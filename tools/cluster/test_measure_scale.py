@@ -83,6 +83,16 @@ class Archive(unittest.TestCase):
         self.assertGreater(figures["all_finished_before"]["median"]["wall_s"], 0)
         self.assertEqual(json.loads((self.folder / "book/run.json").read_text())["totals"]["pages_read"], 3)
 
+    @unittest.skipUnless(Path(PROGRAM).exists(), f"not built: {PROGRAM}")
+    def test_a_finished_folder(self):
+        source, out = measure_scale.make_archive(self.folder / "in", 5), self.folder / "out"
+        measure_scale.run([PROGRAM, "ocr", str(source), "-o", str(out), "--quiet"])
+        for may_drop in (True, False):
+            with mock.patch.object(measure_scale, "drop_caches", return_value=may_drop):
+                figures = measure_scale.finished(PROGRAM, source, out)
+            self.assertEqual((figures["documents"], figures["finished_before"]), (5, 5))
+            self.assertEqual("all_finished_before_caches_dropped" in figures, may_drop)
+
 
 if __name__ == "__main__":
     unittest.main()
