@@ -4,11 +4,28 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <new>
+#include <utility>
 #include <vector>
 
 #include "model/ops/tensor.h"
 
 namespace platen {
+
+// Numbers that a vector grows by are not written: they are written over at once.
+template <class T>
+struct Unwritten : std::allocator<T> {
+  template <class U>
+  struct rebind {
+    using other = Unwritten<U>;
+  };
+  void construct(T* p) { ::new (static_cast<void*>(p)) T; }
+  template <class... From>
+  void construct(T* p, From&&... from) {
+    ::new (static_cast<void*>(p)) T(std::forward<From>(from)...);
+  }
+};
 
 // Owns its values; zero when made and after Resize.
 template <class T>
@@ -31,8 +48,9 @@ class Matrix {
 
   int64_t rows() const { return rows_; }
   int64_t cols() const { return cols_; }
-  std::vector<T>& values() { return values_; }
-  const std::vector<T>& values() const { return values_; }
+  using Values = std::vector<T, Unwritten<T>>;
+  Values& values() { return values_; }
+  const Values& values() const { return values_; }
   T* Row(int64_t r) { return values_.data() + r * cols_; }
   const T* Row(int64_t r) const { return values_.data() + r * cols_; }
 
@@ -44,13 +62,14 @@ class Matrix {
  private:
   int64_t rows_ = 0;
   int64_t cols_ = 0;
-  std::vector<T> values_;
+  Values values_;
 };
 
 // Copies values of one type into a matrix of another.
 template <class T, class From>
 Matrix<T> Converted(BasicMatView<From> from) {
-  Matrix<T> to(from.rows, from.cols);
+  Matrix<T> to;
+  to.Reuse(from.rows, from.cols);
   for (int64_t r = 0; r < from.rows; ++r) {
     std::transform(from.Row(r), from.Row(r) + from.cols, to.Row(r),
                    [](auto value) { return static_cast<T>(value); });

@@ -32,9 +32,9 @@ Activated<T> Activate(Activation activation, T g) {
 template <class T>
 void MlpGradient<T>::Forward(const DraftMlp& mlp, const Parameters<T>& p, ConstView<T> x,
                              View<T> y) {
-  gate_.Resize(x.rows, mlp.gate.rows);
-  up_.Resize(x.rows, mlp.up.rows);
-  inner_.Resize(x.rows, mlp.gate.rows);
+  gate_.Reuse(x.rows, mlp.gate.rows);
+  up_.Reuse(x.rows, mlp.up.rows);
+  inner_.Reuse(x.rows, mlp.gate.rows);
   ApplyWeights<T>(x, p.weights(mlp.gate), gate_);
   ApplyWeights<T>(x, p.weights(mlp.up), up_);
   ParallelFor(x.rows, [&](int64_t r) {
@@ -49,7 +49,9 @@ template <class T>
 void MlpGradient<T>::Backward(const DraftMlp& mlp, Parameters<T>& p, ConstView<T> x,
                               ConstView<T> dy, View<T> dx) {
   AddWeightGradient<T>(dy, inner_, p.weight_gradient(mlp.down));
-  Matrix<T> dgate(x.rows, mlp.gate.rows), dup(x.rows, mlp.gate.rows);
+  Matrix<T> dgate, dup;
+  dgate.Reuse(x.rows, mlp.gate.rows);
+  dup.Reuse(x.rows, mlp.gate.rows);
   ApplyTransposed<T>(dy, p.weights(mlp.down), dup);  // of the product, for now
   ParallelFor(x.rows, [&](int64_t r) {
     for (int64_t i = 0; i < dup.cols(); ++i) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "model/support/error.h"
@@ -20,9 +21,10 @@ constexpr int64_t kMostWidth = 1 << 16;
 constexpr int64_t kMostTeachers = 256;
 constexpr int64_t kFormat = 1;
 
-template <class T>
-void AppendArray(const std::vector<T>& values, std::string& out) {
-  out.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+template <class Array>
+void AppendArray(const Array& values, std::string& out) {
+  const auto bytes = std::as_bytes(std::span(values));
+  out.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
 // Takes arrays off the front of a payload.
@@ -30,9 +32,9 @@ class Arrays {
  public:
   Arrays(std::string_view bytes, const std::string& file) : bytes_(bytes), file_(file) {}
 
-  template <class T>
-  void Take(int64_t count, std::vector<T>& out) {
-    const size_t size = static_cast<size_t>(count) * sizeof(T);
+  template <class Array>
+  void Take(int64_t count, Array& out) {
+    const size_t size = static_cast<size_t>(count) * sizeof(typename Array::value_type);
     if (size > bytes_.size()) Fail("ends before its arrays do");
     out.resize(static_cast<size_t>(count));
     if (size > 0) std::memcpy(out.data(), bytes_.data(), size);
@@ -58,7 +60,7 @@ class Arrays {
   const std::string& file_;
 };
 
-bool Finite(const std::vector<float>& values) {
+bool Finite(std::span<const float> values) {
   return std::all_of(values.begin(), values.end(), [](float v) { return v - v == 0; });
 }
 
@@ -114,7 +116,7 @@ TrainingPage ParseRecord(std::string_view payload, const std::string& file, Reco
     arrays.TakeIds(tokens, with.vocab_size, page.ids);
     for (auto& axis : page.positions) arrays.Take(tokens, axis);
     // The sizes are within their caps: the product does not overflow.
-    std::vector<float> hidden;
+    Matrix<float>::Values hidden;
     arrays.Take((tokens - 1) * with.hidden_size, hidden);
     const int64_t teachers = (tokens - page.prompt) * page.teacher_width;
     arrays.TakeIds(teachers, with.vocab_size, page.teacher_ids);

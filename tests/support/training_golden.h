@@ -199,7 +199,7 @@ class TrainingGolden {
     }
     const Npy hidden = golden_.Array(key + "hidden");
     page.hidden.Resize(hidden.shape[0], hidden.shape[1]);
-    page.hidden.values() = hidden.f32;
+    page.hidden.values().assign(hidden.f32.begin(), hidden.f32.end());
     const Npy teacher = golden_.Array(key + "teacher_ids");
     page.teacher_width = teacher.shape[1];
     page.teacher_ids.assign(teacher.i64.begin(), teacher.i64.end());

@@ -162,7 +162,7 @@ void ExpectGraphAgrees(const char* folder, const char* key) {
     std::vector<Matrix<float>> vectors;
     draft.Vectors(page, 3, vectors);
     for (size_t d = 0; d < 3; ++d) {
-      const std::vector<float>& expected = graph.vectors()[d].values();
+      const std::span<const float> expected = graph.vectors()[d].values();
       EXPECT_TRUE(AllClose(vectors[d].values(), expected, 2e-5)) << page.document << " step " << d;
     }
   }

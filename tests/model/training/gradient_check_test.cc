@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -190,7 +191,8 @@ class Fixture {
       page.label_mask.push_back(i % 4 == 1 ? 0 : 1);
     }
     page.hidden.Resize(length - 1, kWidth);
-    page.hidden.values() = Normal((length - 1) * kWidth, 1);
+    const std::vector<float> hidden = Normal((length - 1) * kWidth, 1);
+    std::copy(hidden.begin(), hidden.end(), page.hidden.values().begin());
     page.teacher_width = 4;
     for (int64_t j = page.prompt; j < length; ++j) {
       for (int i = 0; i < 4; ++i) {
