@@ -101,7 +101,7 @@ TableResult RunTable(const TrainingOptions& options, const std::vector<MadeUp>& 
     for (const MtpTarget target : {MtpTarget::kFed, MtpTarget::kNext}) {
       for (const MtpHeads heads : {MtpHeads::kCausal, MtpHeads::kIndependent}) {
         TableRow row = {kind, heads, target, {}};
-        progress(std::string(NameOf(kind)) + " tokens, target " + NameOf(target) + ", " +
+        progress(std::string(NameOf(kind)) + " tokens, label " + NameOf(target) + ", " +
                  NameOf(heads));
         const bool shown =
             kind == MadeUp::kTable && target == MtpTarget::kNext && heads == MtpHeads::kCausal;

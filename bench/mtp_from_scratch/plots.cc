@@ -89,7 +89,7 @@ void DrawGuessTable(const TextResult& result, const std::vector<MtpGuess>& guess
 }  // namespace
 
 std::string DrawTable(const TableResult& result, double chance) {
-  constexpr double kWidth = 190, kGap = 26, kLeft = 40, kGround = 200, kHeight = 150;
+  constexpr double kWidth = 220, kGap = 26, kLeft = 40, kGround = 200, kHeight = 150;
   const double groups = std::ceil(static_cast<double>(result.rows.size()) / 2);
   const double width = kLeft + groups * (kWidth + kGap);
   XmlWriter xml;
@@ -99,7 +99,8 @@ std::string DrawTable(const TableResult& result, double chance) {
     const double left = kLeft + (kWidth + kGap) * static_cast<double>(i) / 2;
     const TableRow& row = result.rows[i];
     DrawText(left, 20, "start",
-             fmt::format("{} tokens, target {}", NameOf(row.data), NameOf(row.target)), xml);
+             fmt::format("accuracy, {} tokens, label {}", NameOf(row.data), NameOf(row.target)),
+             xml);
     DrawRows(row, result.rows[i + 1], left, kWidth, kGround, kHeight, xml);
     xml.Empty("line", {{"x1", fmt::format("{:.1f}", left)},
                        {"x2", fmt::format("{:.1f}", left + kWidth)},

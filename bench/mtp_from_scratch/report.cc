@@ -47,7 +47,7 @@ Expected ExpectedOf(const TableRow& row) {
 
 std::string TableText(const TableResult& result, bool defaults) {
   std::string text =
-      fmt::format("{:7} {:9} {:12} {:>8}{}  {}\n", "data", "target", "heads", "loss",
+      fmt::format("{:7} {:9} {:12} {:>8}{}  {}\n", "data", "label", "heads", "loss",
                   defaults ? " (expected)" : "", "accuracy by depth: mean (lowest .. highest)");
   for (const TableRow& row : result.rows) {
     const Expected expected = ExpectedOf(row);
