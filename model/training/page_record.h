@@ -2,7 +2,8 @@
 //
 // A file is a row of records; each is its length, a checksum, a JSON header and arrays (little
 // endian): ids int32 [L], positions int32 [3, L], hidden f32 [L - 1, D], teacher ids int32 and
-// logits f32 [L - P, W]. A record that is torn or damaged ends its file. Records hold the text of
+// logits f32 [L - P, W]. A record whose
+// checksum is wrong is left out; one that is torn ends its file. Records hold the text of
 // the pages they were made from.
 #pragma once
 
@@ -52,7 +53,9 @@ struct RecordedPages {
   // By document and place; of several of one place the last. Of each, what TrainingPage::read says:
   // vectors and logits stay in the files until a page is used.
   std::vector<TrainingPage> pages;
-  int64_t damaged = 0;  // files whose end could not be read
+  int64_t damaged = 0;     // records that were left out, because they are not what was written
+  int64_t torn = 0;        // files that end within a record, as a run that was killed leaves them
+  int64_t torn_bytes = 0;  // behind their last whole records
 };
 
 // All records of a folder, each read and checked once, in an order that does not depend on who

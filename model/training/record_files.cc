@@ -97,7 +97,8 @@ int64_t PageRecorder::pages() const {
 
 namespace {
 
-// Records of one file up to the first that is not whole.
+// Records of one file up to the first that is not whole; those whose checksum is wrong are left
+// out.
 class FileRecords {
  public:
   explicit FileRecords(const std::string& path) : file_(path), rest_(AsText(file_.data())) {}
@@ -108,19 +109,19 @@ class FileRecords {
 
   // Nothing: the end, or what cannot be read.
   std::optional<std::string_view> Next() {
-    Frame frame;
-    if (rest_.size() < sizeof(frame)) return std::nullopt;
-    std::memcpy(&frame, rest_.data(), sizeof(frame));
-    if (frame.bytes > kMostRecordBytes || frame.bytes > rest_.size() - sizeof(frame)) {
-      return std::nullopt;
+    for (Frame frame; rest_.size() >= sizeof(frame); ++damaged_) {
+      std::memcpy(&frame, rest_.data(), sizeof(frame));
+      if (frame.bytes == 0) break;  // zeros, as a loss of power leaves them
+      if (frame.bytes > kMostRecordBytes || frame.bytes > rest_.size() - sizeof(frame)) break;
+      const std::string_view payload = rest_.substr(sizeof(frame), frame.bytes);
+      bytes_ = sizeof(frame) + frame.bytes;
+      rest_.remove_prefix(bytes_);
+      if (Hash64(payload, kSeed) == frame.checksum) return payload;
     }
-    const std::string_view payload = rest_.substr(sizeof(frame), frame.bytes);
-    if (Hash64(payload, kSeed) != frame.checksum) return std::nullopt;
-    bytes_ = sizeof(frame) + frame.bytes;
-    rest_.remove_prefix(bytes_);
-    return payload;
+    return std::nullopt;
   }
-  bool at_end() const { return rest_.empty(); }
+  int64_t damaged() const { return damaged_; }
+  size_t unread() const { return rest_.size(); }
 
  private:
   static std::string_view AsText(std::span<const std::byte> bytes) {
@@ -130,6 +131,7 @@ class FileRecords {
   MappedFile file_;
   std::string_view rest_;
   size_t bytes_ = 0;
+  int64_t damaged_ = 0;
 };
 
 // The record at this place, checked as at first: the file may be another one by now.
@@ -178,13 +180,12 @@ std::vector<std::string> RecordFiles(const Folder& folder) {
   return names;
 }
 
-[[noreturn]] void RefuseNothing(const std::string& path, int64_t damaged) {
+[[noreturn]] void RefuseNothing(const std::string& path, bool damaged) {
   const std::string reason =
-      damaged > 0 ? "holds nothing that can be read: " + Counted(damaged, "damaged file") +
-                        "; remove the folder, and platen tune-mtp record --force records the "
-                        "pages again"
-                  : "holds no recorded pages; platen tune-mtp record makes them of pages with text "
-                    "(of pages that were read already with --force)";
+      damaged ? "holds nothing that can be read, its files are damaged; remove the folder, and "
+                "platen tune-mtp record --force records the pages again"
+              : "holds no recorded pages; platen tune-mtp record makes them of pages with text "
+                "(of pages that were read already with --force)";
   throw Error(ErrorKind::kInput, {.file = path, .field = {}}, reason);
 }
 
@@ -216,9 +217,11 @@ RecordedPages ReadRecords(const std::string& path, int64_t most_bytes) {
       pages.insert_or_assign(std::move(key),
                              Light(std::move(page), folder.PathOf(name), records.offset(), with));
     }
-    recorded.damaged += records.at_end() ? 0 : 1;
+    recorded.damaged += records.damaged();
+    recorded.torn += records.unread() > 0 ? 1 : 0;
+    recorded.torn_bytes += static_cast<int64_t>(records.unread());
   }
-  if (pages.empty()) RefuseNothing(path, recorded.damaged);
+  if (pages.empty()) RefuseNothing(path, recorded.damaged + recorded.torn > 0);
   for (auto& [key, page] : pages) recorded.pages.push_back(std::move(page));
   return recorded;
 }

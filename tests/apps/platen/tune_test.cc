@@ -418,6 +418,9 @@ TEST_F(EndedTuneTest, AFullDiskIsSaidAndTheTrainingGoesOn) {
     const std::string where = "call " + std::to_string(at) + " of " + std::to_string(calls);
     EXPECT_EQ(result.exit_code, 3) << where << ": " << result.err;
     EXPECT_TRUE(Contains(result.err, "No space left on device")) << where << ": " << result.err;
+    EXPECT_EQ(Contains(result.err, "; the same command goes on from the last checkpoint"),
+              Contains(result.err, "step 1 of 6"))
+        << where << ": " << result.err;
     ExpectTheSameAtTheEnd(where);
   }
 }
@@ -487,7 +490,7 @@ TEST_F(TuneTest, RecordsAreMadeAgainWithForce) {
   folder_.Write("work/records/000001.drafts", "no records");
   ProgramResult result = Train({"--steps", "1"});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_TRUE(Contains(result.err, "1 damaged file; remove the folder")) << result.err;
+  EXPECT_TRUE(Contains(result.err, "files are damaged; remove the folder")) << result.err;
   fs::remove_all(folder_ / "work/records");
   ASSERT_EQ(Tune({"record", "work", "in"}).exit_code, 0);
   result = Train({"--steps", "1"});

@@ -63,6 +63,7 @@ TEST_F(PageRecordTest, WhatIsWrittenIsRead) {
   const RecordedPages read = Read();
   EXPECT_EQ(read.with, kWith);
   EXPECT_EQ(read.damaged, 0);
+  EXPECT_EQ(read.torn, 0);
   ASSERT_EQ(read.pages.size(), 2U);
   ExpectSame(*WholePage(read.pages[0]), MakePage("a", "2/1", 6));  // by name, whoever wrote it when
   ExpectSame(*WholePage(read.pages[1]), MakePage("b", "1/0", 5));
@@ -109,7 +110,9 @@ TEST_F(PageRecordTest, ATornEndCostsWhatIsTorn) {
     fs::resize_file(OnlyFile(), size);
     const RecordedPages read = Read();
     ASSERT_EQ(read.pages.size(), 1U) << size;
-    EXPECT_EQ(read.damaged, size == whole / 2 ? 0 : 1) << size;
+    EXPECT_EQ(read.torn, size == whole / 2 ? 0 : 1) << size;
+    EXPECT_EQ(read.torn_bytes, static_cast<int64_t>(size - whole / 2)) << size;
+    EXPECT_EQ(read.damaged, 0) << size;
     std::string bytes = ReadFile(OnlyFile());
     folder_.Write("records/" + fs::path(OnlyFile()).filename().string(),
                   bytes + std::string(whole - size, '\0'));
@@ -124,6 +127,32 @@ TEST_F(PageRecordTest, AByteThatChangedIsNoticed) {
     changed[i] = static_cast<char>(changed[i] ^ 0x40);
     folder_.Write("records/" + name, changed);
     EXPECT_THROW(Read(), Error) << i;  // nothing is left
+  }
+}
+
+// Where lengths are right the records behind a damaged one are found.
+TEST_F(PageRecordTest, ADamagedRecordCostsItselfAlone) {
+  {
+    PageRecorder recorder(dir(), kWith, kPlenty);
+    for (int i = 0; i < 3; ++i) recorder.Add(MakePage("a", "1/" + std::to_string(i), 5 + i));
+  }
+  const std::string bytes = ReadFile(OnlyFile()), name = fs::path(OnlyFile()).filename().string();
+  const size_t one = bytes.size() / 3;
+  constexpr size_t kLength = sizeof(uint64_t);
+  for (size_t which = 0; which < 3; ++which) {
+    for (size_t i = which * one + kLength; i < (which + 1) * one; i += 13) {
+      std::string changed = bytes;
+      changed[i] = static_cast<char>(changed[i] ^ 1);
+      folder_.Write("records/" + name, changed);
+      const RecordedPages read = Read();
+      ASSERT_EQ(read.pages.size(), 2U) << i;
+      EXPECT_EQ(read.damaged, 1) << i;
+      EXPECT_EQ(read.torn, 0) << i;
+      for (const TrainingPage& page : read.pages) {
+        ASSERT_NE(page.place, "1/" + std::to_string(which)) << i;
+        ExpectSame(*WholePage(page), MakePage("a", page.place, page.place.back() - '0' + 5));
+      }
+    }
   }
 }
 

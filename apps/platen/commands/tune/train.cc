@@ -168,6 +168,17 @@ bool TrainSteps(Tuner& tuner, const TuneOptions& options, const Folder& folder) 
   return true;
 }
 
+// A full disk, say, is no reason to begin anew.
+bool TrainOrSayHowToGoOn(Tuner& tuner, const TuneOptions& options, const Folder& folder) {
+  try {
+    return TrainSteps(tuner, options, folder);
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::kEnvironment) throw;
+    throw Error(e.kind(), e.location(),
+                e.reason() + "; the same command goes on from the last checkpoint", e.code());
+  }
+}
+
 }  // namespace
 
 int RunTrain(const Settings& settings) {
@@ -190,7 +201,7 @@ int RunTrain(const Settings& settings) {
               FactsOfFile(session, shape));
   session.KeepSeen(options.seed);
   LogStart(tuner, options);
-  if (!TrainSteps(tuner, options, folder)) {
+  if (!TrainOrSayHowToGoOn(tuner, options, folder)) {
     Log(LogLevel::kWarning, "interrupted; the same command goes on from here");
     return kExitInterrupted;
   }

@@ -12,6 +12,7 @@
 #include "model/engine/engine_options.h"
 #include "model/families/draft_weights.h"
 #include "model/kernels/gemm_schedule.h"
+#include "model/support/display_text.h"
 #include "model/support/error.h"
 #include "model/support/grouped.h"
 #include "model/support/json_fields.h"
@@ -32,6 +33,22 @@ std::string ModelDir(const Settings& settings, const WorkFolder& work) {
 Snapshot LoadFor(const Settings& settings, const WorkFolder& work) {
   LimitThreads(ThreadsFrom(settings));
   return LoadSnapshot(ModelDir(settings, work));
+}
+
+// A run that was killed leaves a torn record, and whoever goes on records that region again. What
+// is damaged in another way is lost, unless it is recorded again.
+void WarnOfDamage(const RecordedPages& pages, const std::string& folder) {
+  if (pages.torn > 0) {
+    Log(LogLevel::kWarning,
+        DisplayName(folder) + ": " + Counted(pages.torn, "file") +
+            " ending within a record, as a run that was killed leaves it; the last " +
+            SizeText(pages.torn_bytes) + " are not used");
+  }
+  if (pages.damaged > 0) {
+    Log(LogLevel::kWarning, DisplayName(folder) + ": " + Counted(pages.damaged, "record") +
+                                " damaged and left out; platen tune-mtp record --force makes all "
+                                "of them again");
+  }
 }
 
 }  // namespace
@@ -61,11 +78,7 @@ RecordedPages TuneSession::Records(const std::string& folder) const {
     throw Error(ErrorKind::kInput, {.file = folder, .field = {}},
                 "was recorded with other weights than those of " + snapshot.dir);
   }
-  if (pages.damaged > 0) {
-    Log(LogLevel::kWarning, folder + ": " + Counted(pages.damaged, "file") +
-                                " with a torn end, as a run that was killed leaves it; what is "
-                                "behind it is not used");
-  }
+  WarnOfDamage(pages, folder);
   return pages;
 }
 
