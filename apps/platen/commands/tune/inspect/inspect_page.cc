@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "apps/platen/cli/html_page.h"
 #include "apps/platen/commands/report/report_style.h"
@@ -16,7 +17,10 @@ namespace {
 class Page {
  public:
   explicit Page(const InspectFacts& facts) : facts_(facts) {
-    for (const InspectedSide& side : facts.sides) most_ = std::max(most_, side.drafts);
+    for (const InspectedSide& side : facts.sides) {
+      most_ = std::max(most_, side.drafts);
+      least_ = std::min(least_, side.drafts);
+    }
   }
 
   std::string Write() {
@@ -59,9 +63,9 @@ class Page {
     xml_.Close();
   }
 
-  // Of rounds with as many drafts as the side makes.
-  static Rounds RoundsOf(const InspectedSide& side) {
-    return side.drafts > 0 ? side.acceptance.rounds.back() : Rounds();
+  // Of rounds with as many drafts as all sides make: more drafts, more tokens.
+  Rounds RoundsOf(const InspectedSide& side) const {
+    return least_ > 0 ? side.acceptance.rounds[static_cast<size_t>(least_) - 1] : Rounds();
   }
   static FateCounts FatesOfAll(const InspectedSide& side) {
     FateCounts all;
@@ -82,7 +86,7 @@ class Page {
     Tile(Grouped(facts_.regions), facts_.regions == 1 ? "region" : "regions");
     for (const InspectedSide& side : facts_.sides) {
       Tile(fmt::format("{:.3f}", RoundsOf(side).tokens_per_round()),
-           fmt::format("tokens a round {}, with {}", side.name, Counted(side.drafts, "draft")));
+           fmt::format("tokens a round {}, with {}", side.name, Counted(least_, "draft")));
     }
     const FateCounts counts = FatesOfAll(facts_.sides.back());
     Tile(Grouped(counts.accepted), "drafts accepted " + facts_.sides.back().name);
@@ -241,7 +245,7 @@ class Page {
   }
 
   const InspectFacts& facts_;
-  int most_ = 0;  // drafts of any side
+  int most_ = 0, least_ = std::numeric_limits<int>::max();  // drafts of the sides
   XmlWriter xml_;
 };
 

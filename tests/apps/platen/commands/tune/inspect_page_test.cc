@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <regex>
 
@@ -127,6 +128,27 @@ TEST(InspectPageTest, HasItsPartsInTheirOrder) {
     at = found;
   }
   EXPECT_EQ(page, InspectPage(MadeUp().facts));
+}
+
+// Heads make fewer drafts than the model's own layer, or more.
+TEST(InspectPageTest, ComparesRoundsOfAsManyDrafts) {
+  MadeUp made;
+  InspectedSide& fewer = made.facts.sides[0];
+  for (PageDrafts& region : fewer.regions) {
+    region.hits.hits.resize(2);
+    region.drafts.resize(2);
+  }
+  fewer = SideOf(fewer.name, fewer.regions, 2);
+  const std::vector<Rounds>& more = made.facts.sides[1].acceptance.rounds;
+  ASSERT_NE(more[1].tokens_per_round(), more[2].tokens_per_round());
+  const std::string page = InspectPage(made.facts);
+  for (const InspectedSide& side : made.facts.sides) {
+    char value[16];
+    std::snprintf(value, sizeof(value), "%.3f", side.acceptance.rounds[1].tokens_per_round());
+    const size_t at = page.find("tokens a round " + side.name + ", with 2 drafts");
+    ASSERT_NE(at, std::string::npos) << side.name;
+    EXPECT_NE(page.substr(at - 100, 100).find(value), std::string::npos) << side.name;
+  }
 }
 
 TEST(InspectPageTest, MarksAreWhatIsCounted) {
