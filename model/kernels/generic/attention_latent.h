@@ -1,12 +1,18 @@
 // Attention over latents (LatentAttentionJob): generic/attention.h with one kind of pages for keys
 // and values.
 //
-// In a page of keys a vector holds 16 tokens of one dimension, so a weighted value is summed over
-// 16 lanes of tokens, each ascending by sixteens, then over the lanes; once for each split.
+// In a page a vector holds 16 tokens of one dimension, or of a pair of them, which suits the
+// scores. For the weighted values some tokens at a time are transposed, so that a vector holds 16
+// words of one token and no sum runs over lanes. A word is a value of f32 or a pair of bf16.
 //
-// Memory idles while a row block computes, so it fetches what comes next. The scores of the first
-// block fetch the latents a few pages ahead; those of the others, and all weighted values, fetch
-// other memory that is read behind the job.
+//   page [words][tokens]  ---scores--->  p [rows][tokens]  --times-->  out [rows][value_width]
+//                         -transposed->  values [tokens][words]
+//
+// Every block of rows uses some vectors of tokens, or transposed values, before the next ones are
+// read, so that they come from the L1 cache. A weighted value is summed over tokens ascending.
+//
+// Memory idles while a row block computes, so it fetches what comes next: latents a few pages
+// ahead, then other memory that is read behind the job.
 #pragma once
 
 #include <cstddef>
@@ -21,187 +27,279 @@ namespace platen::PLATEN_ISA {
 
 // Query rows that use a split while it is in the L2 cache.
 constexpr int kLatentTile = 64;
-
-// Pages of latents from one that is used to the one that is fetched meanwhile.
+constexpr int kLatentBlocks = (kLatentTile + kTileRows - 1) / kTileRows;
+// Tokens whose values are transposed at a time.
+constexpr int kValueTokens = 64;
+// Vectors of 16 tokens whose scores are computed at a time.
+constexpr int kScoreVectors = kTileVectors;
+// Lines that are fetched while a token is weighed: as many as memory delivers meanwhile.
+constexpr int kWeighLines = 2;
+// Pages of latents from those that are used to the one that is fetched meanwhile.
 constexpr int kPagesAhead = 2;
-// Lines that are fetched for 16 tokens of weighted values. More of them wait for each other.
-constexpr int kFetchedLines = 2;
-
-// Memory that is fetched bit by bit.
-struct FetchCursor {
-  const std::byte* next;
-  const std::byte* end;
-
-  // The next so many bytes; nullptr if that is more than is left.
-  PLATEN_INLINE const std::byte* Take(ptrdiff_t bytes) {
-    if (end - next < bytes) return nullptr;
-    next += bytes;
-    return next - bytes;
-  }
-};
 
 struct LatentTile {
-  SoftmaxRows<kLatentTile, kMaxLatentWidth> state;
-  alignas(64) float p[kTileRows * kKeySplit];  // scores, then probabilities, of one row block
-  float rescale[kTileRows];
-  FetchCursor fetch;
+  SoftmaxRows<kLatentTile, kMaxLatentWidth> state;  // out: see WeighSplit
+  alignas(64) float p[kLatentTile * kKeySplit];     // scores, then probabilities
+  float rescale[kLatentTile];
+  alignas(64) float values[kValueTokens * kMaxLatentWidth];
 };
 
-// The latents of a split from its first page on, `count` tokens of them.
-struct LatentRows {
-  const void* const* pages;
-  int page_tokens;
+// Words of the values of a job, and so many that they are whole vectors.
+template <class Page>
+PLATEN_INLINE int ValueWords(const LatentAttentionJob& job) {
+  return (job.value_width + Page::kDepth - 1) / Page::kDepth;
+}
+template <class Page>
+PLATEN_INLINE int PaddedWords(const LatentAttentionJob& job) {
+  return (ValueWords<Page>(job) + 15) / 16 * 16;
+}
+
+// The rows of a tile in blocks, and how many latents of a split each block sees.
+struct RowBlocks {
   int count;
+  int first[kLatentBlocks + 1];
+  int seen[kLatentBlocks];
+  int most;  // of seen
 };
 
-// sums[MR][ND][16 lanes] of p over dimensions `first` .. first + ND - 1, ND and first multiples of
-// Page::kDepth. kFetch: fetches as many bytes from `fetch` on as FetchedBytes says.
-template <class Page, bool kFetch, int MR, int ND>
-PLATEN_INLINE void SumTokens(const float* p, const LatentRows& latents, int first,
-                             const std::byte* fetch, F32x16 (&acc)[MR][ND]) {
-  const ptrdiff_t stride = static_cast<ptrdiff_t>(latents.page_tokens) * Page::kDepth;
-  const void* const* page = latents.pages;
-  for (int begin = 0; begin < latents.count; begin += latents.page_tokens, ++page) {
-    const auto* at =
-        static_cast<const typename Page::Value*>(*page) + first / Page::kDepth * stride;
-    const int left = latents.count - begin;
-    const int tokens = left < latents.page_tokens ? left : latents.page_tokens;
-    for (int t = 0; t < tokens; t += 16, at += ptrdiff_t{16} * Page::kDepth, p += 16) {
-      if constexpr (kFetch) {
-        Unroll<kFetchedLines>([&](auto line) __attribute__((always_inline)) {
-          __builtin_prefetch(fetch + 64 * line, 0, 2);
-        });
-        fetch += 64 * kFetchedLines;
-      }
-      F32x16 w[ND];
-      Unroll<ND>([&](auto d) __attribute__((always_inline)) {
-        w[d] = Page::template Load16<d % Page::kDepth>(at + d / Page::kDepth * stride);
-        // What lies behind the last token may be anything.
-        if (tokens - t < 16) w[d] = KeepFirst(w[d], tokens - t, 0.0F);
-      });
-      Unroll<MR>([&](auto r) __attribute__((always_inline)) {
-        const F32x16 x = Load(p + r * kKeySplit);
-        Unroll<ND>([&](auto d) __attribute__((always_inline)) { AddProduct(x, w[d], acc[r][d]); });
-      });
-    }
+PLATEN_INLINE RowBlocks BlocksOf(const int32_t* context, int rows, int first_key) {
+  RowBlocks blocks = {BlockCount(rows), {}, {}, 0};
+  for (int i = 0; i < blocks.count; ++i) {
+    const int row = blocks.first[i] = BlockStart(rows, blocks.count, i);
+    const int end = blocks.first[i + 1] = BlockStart(rows, blocks.count, i + 1);
+    blocks.seen[i] = Visible(LongestContext(context, row, end - row), first_key, kKeySplit);
+    blocks.most = blocks.seen[i] > blocks.most ? blocks.seen[i] : blocks.most;
   }
+  return blocks;
 }
 
-PLATEN_INLINE ptrdiff_t FetchedBytes(const LatentRows& latents) {
-  return ptrdiff_t{(latents.count + 15) / 16} * (64 * kFetchedLines);
-}
+// What is fetched, piece by piece.
+class FetchCursor {
+ public:
+  PLATEN_INLINE FetchCursor(const LatentAttentionJob& job, int keys, ptrdiff_t page_bytes)
+      : job_(job),
+        own_pages_((keys + job.page_tokens - 1) / job.page_tokens),
+        page_bytes_(page_bytes),
+        other_(job.next.bytes),
+        other_end_(job.next.bytes + job.next.num_bytes) {}
 
-// quads[MR][16][4]: what StoreQuads leaves of dimensions `first` .. first + ND - 1, from place
-// `first` % 16 on.
-template <class Page, bool kFetch, int MR, int ND>
-[[gnu::noinline]] void WeighDimensions(const float* p, const LatentRows& latents, int first,
-                                       const std::byte* fetch, float* quads) {
-  F32x16 acc[MR][ND];
-  Unroll<MR>([&](auto r) __attribute__((always_inline)) {
-    Unroll<ND>([&](auto d) __attribute__((always_inline)) { acc[r][d] = Set1(0.0F); });
-  });
-  SumTokens<Page, kFetch>(p, latents, first, fetch, acc);
-  Unroll<MR>([&](auto r) __attribute__((always_inline)) {
-    StoreQuads(acc[r], quads + (r * 16 + first % 16) * 4);
-  });
-}
-
-// out[MR][out_stride] = out * rescale + p * the first `width` dimensions.
-template <class Page, int MR>
-PLATEN_INLINE void WeighLatents(const float* p, const LatentRows& latents, int width,
-                                const float* rescale, FetchCursor& fetch, float* out,
-                                int out_stride) {
-  constexpr int kAtOnce = kTileVectors < Page::kDepth ? Page::kDepth : kTileVectors;
-  for (int first = 0; first < width; first += 16) {
-    alignas(64) float quads[MR * 16 * 4];
-    const int end = first + 16 < width ? first + 16 : width;
-    if (end < first + 16) {
-      for (float& quad : quads) quad = 0.0F;
+  // The next piece of at most `bytes`: of the latents up to kPagesAhead behind page `used`, which
+  // are this job's and then the next one's; of other memory; `nothing` where that is too short.
+  PLATEN_INLINE const std::byte* Take(ptrdiff_t bytes, int used, const void* nothing) {
+    if (at_ == end_ && page_ <= used + kPagesAhead && page_ < own_pages_ + job_.next.num_pages) {
+      const void* page =
+          page_ < own_pages_ ? job_.pages[page_] : job_.next.pages[page_ - own_pages_];
+      at_ = static_cast<const std::byte*>(page);
+      end_ = at_ + page_bytes_;
+      ++page_;
     }
-    int d = first;
-    for (; d + kAtOnce <= end; d += kAtOnce) {
-      if (const std::byte* bytes = fetch.Take(FetchedBytes(latents))) {
-        WeighDimensions<Page, true, MR, kAtOnce>(p, latents, d, bytes, quads);
-      } else {
-        WeighDimensions<Page, false, MR, kAtOnce>(p, latents, d, nullptr, quads);
-      }
+    if (at_ != end_) {
+      const std::byte* taken = at_;
+      at_ = end_ - at_ < bytes ? end_ : at_ + bytes;
+      return taken;
     }
-    // An odd width has a pair whose second dimension is no value: it is behind `width` and ignored.
-    for (; d < end; d += Page::kDepth) {
-      WeighDimensions<Page, false, MR, Page::kDepth>(p, latents, d, nullptr, quads);
-    }
-    for (int r = 0; r < MR; ++r) {
-      float* at = out + r * out_stride + first;
-      Store(Add(Mul(Load(at), Set1(rescale[r])), AddQuads(quads + r * 64)), at);
-    }
+    if (other_end_ - other_ < bytes) return static_cast<const std::byte*>(nothing);
+    other_ += bytes;
+    return other_ - bytes;
   }
-}
 
-// Of each page of a split, what is fetched while its scores are computed.
-struct FetchedPages {
-  const void* at[kKeySplit / 16];
+ private:
+  const LatentAttentionJob& job_;
+  int own_pages_;
+  ptrdiff_t page_bytes_;
+  int page_ = kPagesAhead;  // the next one
+  const std::byte* at_ = nullptr;
+  const std::byte* end_ = nullptr;  // of the page of `at_`
+  const std::byte* other_;
+  const std::byte* other_end_;
 };
 
-// The latents that are read kPagesAhead pages later, behind the last one those of the next job.
-PLATEN_INLINE FetchedPages PagesAhead(const LatentAttentionJob& job, int first_page, int count) {
-  const int keys = LongestContext(job.context, 0, job.rows);
-  const int pages = (keys + job.page_tokens - 1) / job.page_tokens;
-  FetchedPages fetched;
-  for (int i = 0; i < count; ++i) {
-    const int page = first_page + i + kPagesAhead;
-    fetched.at[i] = page < pages                        ? job.pages[page]
-                    : page - pages < job.next.num_pages ? job.next.pages[page - pages]
-                                                        : job.pages[first_page + i];
-  }
-  return fetched;
-}
+// ---- scores
 
-// Other memory, a page's worth of it beside each page.
-template <class Page>
-PLATEN_INLINE FetchedPages OtherMemory(const LatentAttentionJob& job, int first_page, int count,
-                                       FetchCursor& fetch) {
-  const auto bytes =
-      static_cast<ptrdiff_t>(sizeof(typename Page::Value)) * job.key_width * job.page_tokens;
-  FetchedPages fetched;
-  for (int i = 0; i < count; ++i) {
-    const std::byte* other = fetch.Take(bytes);
-    fetched.at[i] = other != nullptr ? other : job.pages[first_page + i];
-  }
-  return fetched;
-}
-
-template <class Page>
-PLATEN_INLINE void AttendLatentSplit(const LatentAttentionJob& job, LatentTile& t,
-                                     const int32_t* context, int row, int rows, int first,
-                                     int count, int out_stride) {
-  const int first_page = first / job.page_tokens;
-  const int num_pages = (count + job.page_tokens - 1) / job.page_tokens;
-  const void* const* pages = job.pages + first_page;
-  const FetchedPages fetched = row == 0 ? PagesAhead(job, first_page, num_pages)
-                                        : OtherMemory<Page>(job, first_page, num_pages, t.fetch);
-  const SplitPages split = {pages, fetched.at, num_pages, job.page_tokens, job.key_width};
-  F32Products<Page>::Scores(rows, t.state.q + row * job.key_width, split, t.p);
-  Soften(t.state, context, row, rows, first, count, t.p, t.rescale);
-  const LatentRows latents = {pages, job.page_tokens, count};
-  WithIndex<kTileRows>(
-      rows, [&](auto r) __attribute__((always_inline)) {
-        WeighLatents<Page, r>(t.p, latents, job.value_width, t.rescale, t.fetch,
-                              t.state.out + row * out_stride, out_stride);
+// s[MR][16 NV] = q[MR][depth] * the latents of sixteen tokens at each of `at`, whose words are
+// `stride` values of the page apart. Fetches lines from `fetch` on.
+template <class Page, int MR, int NV>
+[[gnu::noinline]] void ScoreVectors(const float* q, ptrdiff_t depth, const void* const* at,
+                                    ptrdiff_t stride, const std::byte* fetch, float* s) {
+  constexpr int kLines = (NV + 1) / 2;
+  const PageStarts<typename Page::Value, NV> keys(at, 0, 0);
+  F32x16 acc[MR][NV];
+  Unroll<MR>([&](auto r) __attribute__((always_inline)) {
+    Unroll<NV>([&](auto v) __attribute__((always_inline)) { acc[r][v] = Set1(0.0F); });
+  });
+  for (ptrdiff_t d = 0, i = 0; d < depth; d += Page::kTerms, i += stride, fetch += 64 * kLines) {
+    Unroll<kLines>([&](auto line) __attribute__((always_inline)) {
+      __builtin_prefetch(fetch + 64 * line, 0, 2);
+    });
+    Unroll<Page::kTerms>([&](auto term) __attribute__((always_inline)) {
+      F32x16 w[NV];
+      Unroll<NV>([&](auto v) __attribute__((always_inline)) {
+        w[v] = Page::template Load16<term>(keys.at[v] + i);
       });
+      AddProducts<Page>(q + d + term, depth, w, acc);
+    });
+  }
+  Unroll<MR>([&](auto r) __attribute__((always_inline)) {
+    Unroll<NV>([&](auto v) __attribute__((always_inline)) {
+      Store(acc[r][v], s + r * kKeySplit + v * 16);
+    });
+  });
 }
+
+// Scores of a split's latents for all rows.
+template <class Page>
+PLATEN_INLINE void ScoreSplit(const LatentAttentionJob& job, LatentTile& t, const RowBlocks& blocks,
+                              int first_key, FetchCursor& fetch) {
+  const ptrdiff_t stride = static_cast<ptrdiff_t>(job.page_tokens) * Page::kDepth;
+  const ptrdiff_t words = job.key_width / Page::kDepth;
+  const int vectors = (blocks.most + 15) / 16;
+  const int parts = (vectors + kScoreVectors - 1) / kScoreVectors;
+  for (int part = 0; part < parts; ++part) {
+    const int first = BlockStart(vectors, parts, part);
+    const int count = BlockStart(vectors, parts, part + 1) - first;
+    const void* at[kScoreVectors];
+    int page = 0;
+    for (int v = 0; v < count; ++v) {
+      const int key = first_key + (first + v) * 16;
+      page = key / job.page_tokens;
+      at[v] = static_cast<const typename Page::Value*>(job.pages[page]) +
+              key % job.page_tokens * Page::kDepth;
+    }
+    for (int i = 0; i < blocks.count; ++i) {
+      if (blocks.seen[i] <= first * 16) continue;
+      const int row = blocks.first[i];
+      const std::byte* fetched = fetch.Take(words * ((count + 1) / 2 * 64), page, at[0]);
+      WithIndex<kTileRows>(
+          blocks.first[i + 1] - row, [&](auto r) __attribute__((always_inline)) {
+            WithIndex<kScoreVectors>(
+                count, [&](auto v) __attribute__((always_inline)) {
+                  ScoreVectors<Page, r, v>(t.state.q + row * job.key_width, job.key_width, at,
+                                           stride, fetched, t.p + row * kKeySplit + first * 16);
+                });
+          });
+    }
+  }
+}
+
+// ---- weighted values
+
+// to[16 tokens][padded]: the words of 16 tokens, zeros behind the last; those of `at` are `stride`
+// bytes apart.
+PLATEN_INLINE void TransposeWords(const std::byte* at, ptrdiff_t stride, int words, int padded,
+                                  float* to) {
+  int first = 0;
+  for (; first + 16 <= words; first += 16) {
+    StoreTransposed(at + first * stride, stride, to + first, padded);
+  }
+  if (first == words) return;
+  alignas(64) float rest[16 * 16];
+  for (int i = 0; i < 16; ++i) {
+    Store(first + i < words ? LoadPairs(at + (first + i) * stride) : Set1(0.0F), rest + i * 16);
+  }
+  StoreTransposed(reinterpret_cast<const std::byte*>(rest), 64, to + first, padded);
+}
+
+// out[MR][kDepth words] = out * rescale + p[MR][tokens] * NV vectors of words of the values.
+// Fetches lines from `fetch` on.
+template <class Page, int MR, int NV>
+[[gnu::noinline]] void WeighWords(const float* p, int tokens, const float* values, ptrdiff_t words,
+                                  const float* rescale, const std::byte* fetch, float* out) {
+  constexpr int kParts = Page::kDepth;
+  F32x16 acc[MR][NV * kParts];
+  Unroll<MR>([&](auto r) __attribute__((always_inline)) {
+    Unroll<NV * kParts>([&](auto v) __attribute__((always_inline)) {
+      acc[r][v] = Mul(Load(out + r * words * kParts + v * 16), Set1(rescale[r]));
+    });
+  });
+  for (; tokens > 0; --tokens, values += words, ++p, fetch += 64 * kWeighLines) {
+    Unroll<kWeighLines>([&](auto line) __attribute__((always_inline)) {
+      __builtin_prefetch(fetch + 64 * line, 0, 2);
+    });
+    F32x16 w[NV * kParts];
+    Unroll<NV>([&](auto v) __attribute__((always_inline)) {
+      Unroll<kParts>([&](auto part) __attribute__((always_inline)) {
+        w[v * kParts + part] = Page::template Widen<part>(Load(values + v * 16));
+      });
+    });
+    AddProducts<Page>(p, kKeySplit, w, acc);
+  }
+  Unroll<MR>([&](auto r) __attribute__((always_inline)) {
+    Unroll<NV * kParts>([&](auto v) __attribute__((always_inline)) {
+      Store(acc[r][v], out + r * words * kParts + v * 16);
+    });
+  });
+}
+
+// out = out * rescale + p * values of a split's latents. In bf16 `out` holds the first values of
+// sixteen pairs, then the second ones.
+template <class Page>
+PLATEN_INLINE void WeighSplit(const LatentAttentionJob& job, LatentTile& t, const RowBlocks& blocks,
+                              int first_key, FetchCursor& fetch) {
+  constexpr int kAtOnce = kTileVectors < Page::kDepth ? 1 : kTileVectors / Page::kDepth;
+  constexpr int kWordBytes = sizeof(typename Page::Value) * Page::kDepth;
+  const int words = PaddedWords<Page>(job);
+  const int last_page = (first_key + blocks.most - 1) / job.page_tokens;
+  for (int begin = 0; begin < blocks.most; begin += kValueTokens) {
+    for (int token = 0; token < kValueTokens && begin + token < blocks.most; token += 16) {
+      const int key = first_key + begin + token;
+      const auto* page = static_cast<const std::byte*>(job.pages[key / job.page_tokens]);
+      TransposeWords(page + key % job.page_tokens * kWordBytes, job.page_tokens * kWordBytes,
+                     ValueWords<Page>(job), words, t.values + token * words);
+    }
+    for (int i = 0; i < blocks.count; ++i) {
+      const int row = blocks.first[i];
+      const int tokens = Visible(blocks.seen[i], begin, kValueTokens);
+      if (tokens == 0) continue;
+      WithIndex<kTileRows>(
+          blocks.first[i + 1] - row, [&](auto r) __attribute__((always_inline)) {
+            const float* p = t.p + row * kKeySplit + begin;
+            float* out = t.state.out + row * words * Page::kDepth;
+            const auto fetched = [&]() __attribute__((always_inline)) {
+              return fetch.Take(ptrdiff_t{64} * kWeighLines * tokens, last_page, t.values);
+            };
+            int first = 0;
+            for (; first + 16 * kAtOnce <= words; first += 16 * kAtOnce) {
+              WeighWords<Page, r, kAtOnce>(p, tokens, t.values + first, words, t.rescale + row,
+                                           fetched(), out + first * Page::kDepth);
+            }
+            for (; first < words; first += 16) {
+              WeighWords<Page, r, 1>(p, tokens, t.values + first, words, t.rescale + row, fetched(),
+                                     out + first * Page::kDepth);
+            }
+          });
+      for (int r = row; r < blocks.first[i + 1]; ++r) t.rescale[r] = 1.0F;  // once a split
+    }
+  }
+}
+
+// ---- all of it
 
 template <class Page>
 void AttendLatentTile(const LatentAttentionJob& job, int first_row, int rows) {
   LatentTile t;
   const int32_t* context = job.context + first_row;
-  const int out_stride = (job.value_width + 15) / 16 * 16;
-  t.fetch = {job.next.bytes, job.next.bytes + job.next.num_bytes};
+  const int out_stride = PaddedWords<Page>(job) * Page::kDepth;
+  const int keys = LongestContext(context, 0, rows);
+  FetchCursor fetch(
+      job, keys,
+      static_cast<ptrdiff_t>(sizeof(typename Page::Value)) * job.key_width * job.page_tokens);
   t.state.Begin(job.q + first_row, rows, job.key_width, job.scale, out_stride);
-  ForSplits(
-      context,
-      rows, [&](int row, int block_rows, int first, int count) __attribute__((always_inline)) {
-        AttendLatentSplit<Page>(job, t, context, row, block_rows, first, count, out_stride);
-      });
+  for (int first = 0; first < keys; first += kKeySplit) {
+    const RowBlocks blocks = BlocksOf(context, rows, first);
+    ScoreSplit<Page>(job, t, blocks, first, fetch);
+    for (int i = 0; i < blocks.count; ++i) {
+      const int row = blocks.first[i];
+      if (blocks.seen[i] == 0) continue;
+      Soften(t.state, context, row, blocks.first[i + 1] - row, first, blocks.seen[i],
+             t.p + row * kKeySplit, t.rescale + row);
+    }
+    WeighSplit<Page>(job, t, blocks, first, fetch);
+  }
+  if constexpr (Page::kDepth == 2) {
+    for (float* out = t.state.out; out < t.state.out + rows * out_stride; out += 32) {
+      StorePairs(Load(out), Load(out + 16), out);
+    }
+  }
   t.state.End(job.out + first_row, rows, job.value_width, out_stride);
 }
 

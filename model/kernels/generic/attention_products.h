@@ -24,6 +24,11 @@ struct F32Page {
   PLATEN_INLINE static F32x16 Load16(const float* p) {
     return Load(p);
   }
+  // The values of 16 words, of the step.
+  template <int kTerm>
+  PLATEN_INLINE static F32x16 Widen(F32x16 words) {
+    return words;
+  }
   PLATEN_INLINE static F32x16 Left(const float* a) { return Set1(*a); }
   PLATEN_INLINE static void Multiply(F32x16 a, F32x16 b, F32x16& sum) { AddProduct(a, b, sum); }
 };
@@ -33,7 +38,11 @@ struct Bf16Page : F32Page {
   static constexpr int kTerms = 2;
   template <int kTerm>
   PLATEN_INLINE static F32x16 Load16(const uint16_t* p) {
-    return kTerm == 0 ? FirstOfPairs(LoadPairs(p)) : SecondOfPairs(LoadPairs(p));
+    return Widen<kTerm>(LoadPairs(p));
+  }
+  template <int kTerm>
+  PLATEN_INLINE static F32x16 Widen(F32x16 pairs) {
+    return kTerm == 0 ? FirstOfPairs(pairs) : SecondOfPairs(pairs);
   }
 };
 

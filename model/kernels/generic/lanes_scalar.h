@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -123,18 +124,20 @@ inline float ReduceAdd(F32x16 a) {
   }
   return a.v[0];
 }
-// ReduceAdd of many vectors, in two halves. The first leaves four sums of each: p[4 i + j] for j of
-// 0 .. 3 is what lane j of a[i] holds after the first two steps of the tree.
-template <int N>
-inline void StoreQuads(const F32x16 (&a)[N], float* p) {
-  for (int i = 0; i < 4 * N; ++i) {
-    const float* v = a[i / 4].v + i % 4;
-    p[i] = (v[0] + v[8]) + (v[4] + v[12]);
+// Row j of `to` is column j of 16 rows of 16 words at `from`, which are `stride` bytes apart.
+inline void StoreTransposed(const std::byte* from, ptrdiff_t stride, float* to,
+                            ptrdiff_t to_stride) {
+  for (int row = 0; row < 16; ++row, from += stride) {
+    const F32x16 words = LoadPairs(from);
+    for (int column = 0; column < 16; ++column) to[column * to_stride + row] = words.v[column];
   }
 }
-// The second takes those of 16 vectors: lane i is ReduceAdd of the vector i.
-inline F32x16 AddQuads(const float* p) {
-  return Map([&](int i) { return (p[4 * i] + p[4 * i + 2]) + (p[4 * i + 1] + p[4 * i + 3]); });
+// 32 floats: the first lanes of both, then the second ones, and so on.
+inline void StorePairs(F32x16 first, F32x16 second, float* p) {
+  for (int i = 0; i < 16; ++i) {
+    p[2 * i] = first.v[i];
+    p[2 * i + 1] = second.v[i];
+  }
 }
 inline float ReduceMax(F32x16 a) {
   for (int width = 8; width > 0; width /= 2) {

@@ -3,6 +3,7 @@
 
 #include <immintrin.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #include "model/kernels/generic/isa.h"
@@ -126,27 +127,48 @@ PLATEN_INLINE float ReduceAdd(F32x16 a) {
   const __m128 r2 = _mm_add_ps(r4, _mm_movehl_ps(r4, r4));
   return _mm_cvtss_f32(_mm_add_ss(r2, _mm_movehdup_ps(r2)));
 }
-template <int N>
-PLATEN_INLINE void StoreQuads(const F32x16 (&a)[N], float* p) {
-  Unroll<N>([&](auto i) __attribute__((always_inline)) {
-    const __m256 r8 = _mm256_add_ps(a[i].lo, a[i].hi);
-    const __m128 r4 = _mm_add_ps(_mm256_castps256_ps128(r8), _mm256_extractf128_ps(r8, 1));
-    _mm_storeu_ps(p + 4 * i, r4);
+// Columns of eight rows of eight words.
+PLATEN_INLINE void EightColumns(const std::byte* from, ptrdiff_t stride, __m256 (&columns)[8]) {
+  __m256d pairs[2][4];  // words of two rows each: the first four rows', the others'
+  Unroll<2>([&](auto half) __attribute__((always_inline)) {
+    __m256 words[4];  // four words of a row, and of the row four behind it
+    Unroll<4>([&](auto i) __attribute__((always_inline)) {
+      const auto* row = reinterpret_cast<const float*>(from + i * stride) + 4 * half;
+      const auto* other = reinterpret_cast<const float*>(from + (i + 4) * stride) + 4 * half;
+      words[i] =
+          _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(row)), _mm_loadu_ps(other), 1);
+    });
+    pairs[half][0] = _mm256_castps_pd(_mm256_unpacklo_ps(words[0], words[1]));
+    pairs[half][1] = _mm256_castps_pd(_mm256_unpacklo_ps(words[2], words[3]));
+    pairs[half][2] = _mm256_castps_pd(_mm256_unpackhi_ps(words[0], words[1]));
+    pairs[half][3] = _mm256_castps_pd(_mm256_unpackhi_ps(words[2], words[3]));
+  });
+  Unroll<4>([&](auto i) __attribute__((always_inline)) {
+    const __m256d a = pairs[i / 2][i % 2 * 2], b = pairs[i / 2][i % 2 * 2 + 1];
+    columns[2 * i] = _mm256_castpd_ps(_mm256_unpacklo_pd(a, b));
+    columns[2 * i + 1] = _mm256_castpd_ps(_mm256_unpackhi_pd(a, b));
   });
 }
-// The sums of eight quads, in the order 0, 2, 4, 6, 1, 3, 5, 7 of memory.
-PLATEN_INLINE __m256 AddEightQuads(const float* p) {
-  const auto fold = [](const float* at) {
-    const __m256 a = _mm256_loadu_ps(at), b = _mm256_loadu_ps(at + 8);
-    return _mm256_add_ps(_mm256_shuffle_ps(a, b, 0x44), _mm256_shuffle_ps(a, b, 0xEE));
-  };
-  const __m256 low = fold(p), high = fold(p + 16);
-  return _mm256_add_ps(_mm256_shuffle_ps(low, high, 0x88), _mm256_shuffle_ps(low, high, 0xDD));
+PLATEN_INLINE void StoreTransposed(const std::byte* from, ptrdiff_t stride, float* to,
+                                   ptrdiff_t to_stride) {
+  for (int row = 0; row < 16; row += 8) {
+    for (int first = 0; first < 16; first += 8) {
+      __m256 columns[8];
+      EightColumns(from + row * stride + 4 * first, stride, columns);
+      Unroll<8>([&](auto i) __attribute__((always_inline)) {
+        _mm256_storeu_ps(to + (first + i) * to_stride + row, columns[i]);
+      });
+    }
+  }
 }
-PLATEN_INLINE F32x16 AddQuads(const float* p) {
-  const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
-  return {_mm256_permutevar8x32_ps(AddEightQuads(p), order),
-          _mm256_permutevar8x32_ps(AddEightQuads(p + 32), order)};
+PLATEN_INLINE void StorePairs(F32x16 first, F32x16 second, float* p) {
+  const auto store = [](__m256 a, __m256 b, float* at) __attribute__((always_inline)) {
+    const __m256 low = _mm256_unpacklo_ps(a, b), high = _mm256_unpackhi_ps(a, b);
+    _mm256_storeu_ps(at, _mm256_permute2f128_ps(low, high, 0x20));
+    _mm256_storeu_ps(at + 8, _mm256_permute2f128_ps(low, high, 0x31));
+  };
+  store(first.lo, second.lo, p);
+  store(first.hi, second.hi, p + 16);
 }
 PLATEN_INLINE float ReduceMax(F32x16 a) {
   const __m256 r8 = _mm256_max_ps(a.lo, a.hi);

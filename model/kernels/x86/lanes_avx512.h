@@ -3,9 +3,11 @@
 
 #include <immintrin.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #include "model/kernels/generic/isa.h"
+#include "model/kernels/generic/unroll.h"
 #include "model/kernels/kernels.h"
 
 namespace platen::PLATEN_ISA {
@@ -96,34 +98,43 @@ PLATEN_INLINE float ReduceAdd(F32x16 a) {
   const __m128 r2 = _mm_add_ps(r4, _mm_movehl_ps(r4, r4));
   return _mm_cvtss_f32(_mm_add_ss(r2, _mm_movehdup_ps(r2)));
 }
-// What the first steps of the tree leave of two vectors, eight lanes of each.
-PLATEN_INLINE __m512 AddHalves(__m512 a, __m512 b) {
-  return _mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x44), _mm512_shuffle_f32x4(a, b, 0xEE));
+// Columns of four rows of words: words 4 q + i of each, for quarter q of columns[i].
+PLATEN_INLINE void FourColumns(__m512 a, __m512 b, __m512 c, __m512 d, __m512 (&columns)[4]) {
+  const __m512d ab = _mm512_castps_pd(_mm512_unpacklo_ps(a, b));
+  const __m512d cd = _mm512_castps_pd(_mm512_unpacklo_ps(c, d));
+  const __m512d ab_high = _mm512_castps_pd(_mm512_unpackhi_ps(a, b));
+  const __m512d cd_high = _mm512_castps_pd(_mm512_unpackhi_ps(c, d));
+  columns[0] = _mm512_castpd_ps(_mm512_unpacklo_pd(ab, cd));
+  columns[1] = _mm512_castpd_ps(_mm512_unpackhi_pd(ab, cd));
+  columns[2] = _mm512_castpd_ps(_mm512_unpacklo_pd(ab_high, cd_high));
+  columns[3] = _mm512_castpd_ps(_mm512_unpackhi_pd(ab_high, cd_high));
 }
-template <int N>
-PLATEN_INLINE void StoreQuads(const F32x16 (&a)[N], float* p) {
-  if constexpr (N == 4) {
-    const __m512 low = AddHalves(a[0].v, a[1].v), high = AddHalves(a[2].v, a[3].v);
-    _mm512_storeu_ps(p, _mm512_add_ps(_mm512_shuffle_f32x4(low, high, 0x88),
-                                      _mm512_shuffle_f32x4(low, high, 0xDD)));
-  } else {
-    for (int i = 0; i < N; ++i) {
-      const __m256 r8 = _mm256_add_ps(_mm512_castps512_ps256(a[i].v), UpperHalf(a[i].v));
-      const __m128 r4 = _mm_add_ps(_mm256_castps256_ps128(r8), _mm256_extractf128_ps(r8, 1));
-      _mm_storeu_ps(p + 4 * i, r4);
-    }
-  }
+PLATEN_INLINE void StoreTransposed(const std::byte* from, ptrdiff_t stride, float* to,
+                                   ptrdiff_t to_stride) {
+  __m512 fours[4][4];  // of rows, of columns
+  Unroll<4>([&](auto i) __attribute__((always_inline)) {
+    const auto row = [&](int r) __attribute__((always_inline)) {
+      return LoadPairs(from + (4 * i + r) * stride).v;
+    };
+    FourColumns(row(0), row(1), row(2), row(3), fours[i]);
+  });
+  Unroll<4>([&](auto i) __attribute__((always_inline)) {
+    const __m512 even01 = _mm512_shuffle_f32x4(fours[0][i], fours[1][i], 0x88);
+    const __m512 even23 = _mm512_shuffle_f32x4(fours[2][i], fours[3][i], 0x88);
+    const __m512 odd01 = _mm512_shuffle_f32x4(fours[0][i], fours[1][i], 0xDD);
+    const __m512 odd23 = _mm512_shuffle_f32x4(fours[2][i], fours[3][i], 0xDD);
+    float* out = to + i * to_stride;
+    _mm512_storeu_ps(out, _mm512_shuffle_f32x4(even01, even23, 0x88));
+    _mm512_storeu_ps(out + 4 * to_stride, _mm512_shuffle_f32x4(odd01, odd23, 0x88));
+    _mm512_storeu_ps(out + 8 * to_stride, _mm512_shuffle_f32x4(even01, even23, 0xDD));
+    _mm512_storeu_ps(out + 12 * to_stride, _mm512_shuffle_f32x4(odd01, odd23, 0xDD));
+  });
 }
-PLATEN_INLINE F32x16 AddQuads(const float* p) {
-  const auto fold = [](const float* at) {
-    const __m512 a = _mm512_loadu_ps(at), b = _mm512_loadu_ps(at + 16);
-    return _mm512_add_ps(_mm512_shuffle_ps(a, b, 0x44), _mm512_shuffle_ps(a, b, 0xEE));
-  };
-  const __m512 low = fold(p), high = fold(p + 32);
-  const __m512 sums =
-      _mm512_add_ps(_mm512_shuffle_ps(low, high, 0x88), _mm512_shuffle_ps(low, high, 0xDD));
-  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-  return {_mm512_permutexvar_ps(order, sums)};
+PLATEN_INLINE void StorePairs(F32x16 first, F32x16 second, float* p) {
+  const __m512i low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+  const __m512i high = _mm512_add_epi32(low, _mm512_set1_epi32(8));
+  _mm512_storeu_ps(p, _mm512_permutex2var_ps(first.v, low, second.v));
+  _mm512_storeu_ps(p + 16, _mm512_permutex2var_ps(first.v, high, second.v));
 }
 PLATEN_INLINE float ReduceMax(F32x16 a) {
   const __m256 r8 = _mm256_max_ps(_mm512_castps512_ps256(a.v), UpperHalf(a.v));
