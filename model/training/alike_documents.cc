@@ -50,10 +50,11 @@ std::map<std::string, std::string> AlikeDocuments(const std::vector<TrainingPage
   // of a printed heading, leads to the first of them only; the others are found by another one.
   std::unordered_map<uint64_t, std::string_view> firsts;
   for (const auto& [document, sketch] : sketches) {
-    const auto found = std::find_if(sketch.begin(), sketch.end(), [&](uint64_t hash) {
-      const auto first = firsts.find(hash);
-      return first != firsts.end() && Alike(sketches.at(std::string(first->second)), sketch);
-    });
+    const auto found =
+        std::find_if(sketch.begin(), sketch.end(), [&, &own = sketch](uint64_t hash) {
+          const auto first = firsts.find(hash);
+          return first != firsts.end() && Alike(sketches.at(std::string(first->second)), own);
+        });
     if (found != sketch.end()) {
       first_of[document] = firsts.at(*found);
       continue;
