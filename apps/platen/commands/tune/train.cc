@@ -147,14 +147,6 @@ void LogStart(const Tuner& tuner, const TuneOptions& options) {
                   tuner.start_tokens_per_round()));
 }
 
-void LogLeftOut(const TuneSession& session, uint64_t seed) {
-  const auto parts = SplitDocuments(session.recorded.pages, seed);
-  const auto left_out = std::count_if(
-      parts.begin(), parts.end(), [](const auto& part) { return part.second == Part::kLeftOut; });
-  if (left_out == 0) return;
-  Log(LogLevel::kInfo, Counted(left_out, "document") + " left out: nearly the same as others");
-}
-
 // True: to the end; false: interrupted, and saved.
 bool TrainSteps(Tuner& tuner, const TuneOptions& options, const Folder& folder) {
   const UniqueFd log = OpenOwn(folder, WorkFolder::kLog, O_RDWR | O_CREAT | O_APPEND);
@@ -208,7 +200,6 @@ int RunTrain(const Settings& settings) {
   Tuner tuner(parameters, exact, deployed, session.recorded.pages, options, folder,
               FactsOfFile(session, shape));
   session.KeepSeen(options.seed);
-  LogLeftOut(session, options.seed);
   LogStart(tuner, options);
   if (!TrainOrSayHowToGoOn(tuner, options, folder)) {
     Log(LogLevel::kWarning, "interrupted; the same command goes on from here");

@@ -1,6 +1,7 @@
 #include "apps/platen/commands/tune/tune_session.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "apps/platen/cli/locate.h"
@@ -51,6 +52,23 @@ void WarnOfDamage(const RecordedPages& pages, const std::string& folder) {
   }
 }
 
+using Parts = std::map<std::string, Part>;  // of documents, by name
+
+std::set<std::string> SeenIn(const Parts& parts) {
+  std::set<std::string> seen;
+  for (const auto& [document, part] : parts) {
+    if (part != Part::kJudge) seen.insert(document);
+  }
+  return seen;
+}
+
+void LogLeftOut(const Parts& parts) {
+  const auto left_out = std::count_if(
+      parts.begin(), parts.end(), [](const auto& part) { return part.second == Part::kLeftOut; });
+  if (left_out == 0) return;
+  Log(LogLevel::kInfo, Counted(left_out, "document") + " left out: nearly the same as others");
+}
+
 }  // namespace
 
 TuneSession::TuneSession(const Settings& settings)
@@ -83,16 +101,14 @@ RecordedPages TuneSession::Records(const std::string& folder) const {
 }
 
 std::set<std::string> TuneSession::SeenBySplit(uint64_t seed) const {
-  std::set<std::string> seen;
-  for (const auto& [document, part] : SplitDocuments(recorded.pages, seed)) {
-    if (part != Part::kJudge) seen.insert(document);
-  }
-  return seen;
+  return SeenIn(SplitDocuments(recorded.pages, seed));
 }
 
 void TuneSession::KeepSeen(uint64_t seed) const {
   const Folder folder = work.Train(Folder::Missing::kCreate);
-  WriteJson(folder, kSeen, nlohmann::json(SeenBySplit(seed)));
+  const Parts parts = SplitDocuments(recorded.pages, seed);
+  WriteJson(folder, kSeen, nlohmann::json(SeenIn(parts)));
+  LogLeftOut(parts);
 }
 
 std::set<std::string> TuneSession::Seen(uint64_t seed) const {

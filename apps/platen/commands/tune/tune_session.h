@@ -24,7 +24,7 @@ struct TuneSession {
   // Pages of documents that training has not seen, neither to learn nor to choose: those that are
   // kept from it, and those recorded later.
   std::vector<const TrainingPage*> UnseenPages(uint64_t seed) const;
-  // Remembers which documents training sees.
+  // Remembers which documents training sees, and says how many are left out.
   void KeepSeen(uint64_t seed) const;
 
   // Of --draft-vocabulary, with the stop tokens, ascending; empty: all tokens. Throws
