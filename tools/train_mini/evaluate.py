@@ -69,6 +69,8 @@ def groups(line: Line) -> tuple[str, ...]:
 
 def tesseract(images: list[np.ndarray], dpi: int) -> list[str]:
     """Tesseract (eng, --psm 7) on every image, one process for the whole list."""
+    if not images:
+        return []
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / f"{i:05d}.png" for i in range(len(images))]
         for path, image in zip(paths, images):

@@ -30,8 +30,8 @@ LONG = (48, 76)
 LONG_SHARE = 0.25
 # Shares of lines with extra punctuation, codes of look-alikes, rare characters and what
 # ``confusing.py`` makes; and of lines in languages for which there is no prose.
-PUNCTUATED_SHARE, LOOK_ALIKE_SHARE, RARE_SHARE, CONFUSING_SHARE = 0.22, 0.05, 0.13, 0.16
-FOREIGN_SHARE = 0.14
+PUNCTUATED_SHARE, LOOK_ALIKE_SHARE, RARE_SHARE, CONFUSING_SHARE = 0.22, 0.05, 0.17, 0.16
+FOREIGN_SHARE = 0.18
 MARKS = (",", ".", ";", ":", "?", "!", ",", ".")
 QUOTES = (("“", "”"), ('"', '"'), ("‘", "’"), ("'", "'"), ("“", "”"), ("(", ")"))
 ACCENTED = {
