@@ -108,12 +108,18 @@ class Confusing:
         return " ".join(parts)
 
     def contents(self) -> str:
-        """An entry of a table of contents or a price list with its leader."""
+        """An entry of a table of contents or a price list with its leader.
+
+        A layout may have cut off the number or the title.
+        """
         r = self.rng
         title = " ".join(self.word() for _ in range(r.randint(1, 4))).capitalize()
         number = f"{r.randint(1, 12)}.{r.randint(1, 12)} " if r.random() < 0.4 else ""
         page = r.choice((str(r.randint(1, 600)), self.figure(), r.choice(("iv", "xii", "vii"))))
-        return f"{number}{title} {LEADER} {page}"
+        u = r.random()
+        if u < 0.3:
+            return f"{number}{title} {LEADER}"
+        return f"{LEADER} {page}" if u < 0.4 else f"{number}{title} {LEADER} {page}"
 
     def sections(self) -> str:
         """Paragraph signs, degrees and footnote marks where law and science set them."""

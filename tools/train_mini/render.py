@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +40,13 @@ LEAST_LEGIBILITY = 0.4
 # Share of training lines whose commas have lost their tails, and of the commas in them.
 LOST_TAILS_SHARE, LOST_TAIL_SHARE = 0.15, 0.6
 COMMA_IN_SENTENCE = re.compile(r"(?<=[a-z]),(?= [a-z])")
+LONE_LEADER = re.compile(rf"(^| ){re.escape(LEADER)}(?= |$)")
+# Share of training lines with a blank before commas, as in old books; and of short lines of nothing
+# but words those whose letters stand apart, as in old headings.  Neither is read.
+SPACED_COMMAS_SHARE, LETTERSPACED_SHARE = 0.06, 0.25
+COMMA_AFTER_WORD = re.compile(r"(?<=[^\W\d_]),(?= |$)")
+ONLY_WORDS = re.compile(r"[^\W\d_]{3,}( [^\W\d_]{2,})*[.,]?")
+LETTERSPACED_LENGTH = 28
 # How many pixels of an unusually long ascender or descender a crop may lose.
 CUT_ALLOWED = 0.7
 
@@ -180,6 +187,15 @@ class Renderer:
             [w + g for w, g in zip(widths, gaps)],
         )
 
+    def spread(self, p: Placement, face: ImageFont.FreeTypeFont, size: int) -> Placement:
+        """The line with its letters apart; the gap between words stays clearly wider."""
+        dice, text = self.dice, " ".join(p.chunks)
+        apart = size * dice.uniform(0.1, 0.6)
+        blank = face.getlength(" ") + max(apart, size * 0.2) * dice.uniform(0.9, 1.8)
+        advances = [blank if c == " " else face.getlength(c) + apart for c in text]
+        total = sum(advances) - apart
+        return replace(p, chunks=list(text), advances=advances, total=total)
+
     def draw(self, text: str, font: FontFile, degraded: bool) -> tuple[Image.Image, float] | None:
         """Ink mask ('L', ink = 255) of the line and its em size in pixels; None if too wide."""
         size = self.em_size()
@@ -187,12 +203,16 @@ class Renderer:
             size = min(size, 44)
         face = load_face(str(self.font_dir / font.path), size, self.dice.chance(0.15))
         p = self.place(text, face, font, size)
+        apart = letters_may_spread(text) and not self.usual_crops
+        apart = apart and self.dice.chance(LETTERSPACED_SHARE)
+        p = self.spread(p, face, size) if apart else p
         width = p.left + p.total + p.right
         if width * HEIGHT / p.height > MAX_WIDTH + HEIGHT / 2:
             return None
         canvas = Image.new("L", (int(width), max(8, int(round(p.height)))), 0)
         pen, x = ImageDraw.Draw(canvas), p.left
-        if capitals(text) and not self.usual_crops and self.dice.chance(SMALL_CAPITALS_SHARE):
+        small = capitals(text) and not self.usual_crops
+        if small and not apart and self.dice.chance(SMALL_CAPITALS_SHARE):
             self.draw_small_capitals(pen, font, size, text, p)
         else:
             for chunk, advance in zip(p.chunks, p.advances):
@@ -264,11 +284,16 @@ class Renderer:
 
     def leader(self, text: str) -> str:
         """The text with its leader as it is printed: dots in number and spacing of their own."""
-        if f" {LEADER} " not in text:
+        if not LONE_LEADER.search(text):
             return text
         dots = self.dice.integer(4, 30)
-        printed = (". " * dots).strip() if self.dice.chance(0.3) else "." * dots
-        return text.replace(f" {LEADER} ", f" {printed} ", 1)
+        printed = (". " * dots).strip() if self.dice.chance(0.4) else "." * dots
+        before = "" if self.dice.chance(0.25) else r"\1"
+        return LONE_LEADER.sub(rf"{before}{printed}", text, count=1)
+
+    def as_printed(self, text: str) -> str:
+        """What is drawn for a training line."""
+        return self.spaced_commas(self.without_tails(self.leader(text)))
 
     def without_tails(self, text: str) -> str:
         """The text with some commas printed as points, as a scanner's threshold leaves thin tails.
@@ -280,6 +305,12 @@ class Renderer:
         return COMMA_IN_SENTENCE.sub(
             lambda comma: "." if self.dice.chance(LOST_TAIL_SHARE) else comma.group(), text
         )
+
+    def spaced_commas(self, text: str) -> str:
+        """The text as an old book may print it, with a blank before each comma."""
+        if not self.dice.chance(SPACED_COMMAS_SHARE):
+            return text
+        return COMMA_AFTER_WORD.sub(" ,", text)
 
     def scan(self, ink: Image.Image, size: float) -> np.ndarray:
         """A damaged scan of an ink mask; training lines suffer more kinds of damage."""
@@ -296,7 +327,7 @@ class Renderer:
             return None
         if degraded is None:
             degraded = self.dice.chance(DEGRADED_SHARE)
-        shown = text if self.usual_crops else self.without_tails(self.leader(text))
+        shown = text if self.usual_crops else self.as_printed(text)
         drawn = self.draw(shown, font, degraded)
         if drawn is None:
             return None
@@ -314,6 +345,11 @@ class Renderer:
         if small.shape[1] > MAX_WIDTH:
             return None
         return Line(text, small, original, font.family, degraded)
+
+
+def letters_may_spread(text: str) -> bool:
+    """Whether letters that stand apart can only be words: no codes, initials or single letters."""
+    return len(text) <= LETTERSPACED_LENGTH and ONLY_WORDS.fullmatch(text) is not None
 
 
 def capitals(text: str) -> bool:

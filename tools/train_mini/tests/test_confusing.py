@@ -37,7 +37,13 @@ def test_a_made_piece_may_follow_words_of_the_line(confusing):
 
 def test_entries_of_contents_have_one_leader(confusing):
     for _ in range(100):
-        assert confusing.contents().count(f" {LEADER} ") == 1
+        assert f" {confusing.contents()} ".count(f" {LEADER} ") == 1
+
+
+def test_some_entries_have_lost_their_number_and_some_their_title(confusing):
+    entries = [confusing.contents() for _ in range(200)]
+    assert 30 < sum(e.endswith(LEADER) for e in entries) < 90
+    assert 5 < sum(e.startswith(LEADER) for e in entries) < 40
 
 
 def test_foreign_lines_have_the_words_and_quotes_of_one_language():

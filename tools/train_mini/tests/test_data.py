@@ -23,6 +23,7 @@ from render import (
     Renderer,
     capitals,
     legibility,
+    letters_may_spread,
     to_line_height,
 )
 from shards import read_shard, write_shard
@@ -49,10 +50,13 @@ def source(corpus) -> TextSource:
 
 
 class StubFace:
-    """Answers the one question ``Renderer.x_height`` asks."""
+    """Answers what ``Renderer.x_height`` and ``Renderer.spread`` ask."""
 
     def getbbox(self, text: str, anchor: str) -> tuple[int, int, int, int]:
         return (0, -100, 90, 0)
+
+    def getlength(self, text: str) -> float:
+        return 10.0 * len(text)
 
 
 @pytest.fixture
@@ -280,9 +284,10 @@ def test_shadows_do_not_make_print_illegible():
 def test_leaders_are_drawn_longer_than_they_are_read(renderer):
     printed = {renderer.leader("Preface ... vii") for _ in range(100)}
     assert min(map(len, printed)) > len("Preface ... vii")
-    assert all(p.startswith("Preface .") and p.endswith(". vii") for p in printed)
+    assert all(p.startswith(("Preface .", "Preface.")) and p.endswith(". vii") for p in printed)
     assert any(". . ." in p for p in printed) and any("...." in p for p in printed)
     assert renderer.leader("and so on... he said") == "and so on... he said"
+    assert all(len(renderer.leader(text)) > len(text) for text in ("Preface ...", "... 21"))
 
 
 def test_small_capitals_are_for_lines_of_capitals():
@@ -361,6 +366,26 @@ def test_coarse_and_turned_scans_keep_letters_darker_than_the_paper(ink, name):
         worn = getattr(wear, name)(page, 40.0, Dice(seed))
         assert worn.shape == page.shape and worn.dtype == np.uint8
         assert worn[28, 23] + 60 < worn[28, 34]
+
+
+def test_old_books_have_a_blank_before_commas(renderer):
+    text = "Yes, but 1,234 lines, all of 1752, are here,"
+    printed = {renderer.spaced_commas(text) for _ in range(200)}
+    assert printed == {text, "Yes , but 1,234 lines , all of 1752, are here ,"}
+
+
+def test_letters_stand_apart_where_only_words_can_be_meant(renderer):
+    assert letters_may_spread("CHAPTER THE LAST.") and letters_may_spread("Müller")
+    for text in ("A B C", "J. Smith", "AB12", "to a house", "word " * 8):
+        assert not letters_may_spread(text)
+    place = Placement(4.0, 100.0, 6.0, 60.0, 44.0, ["Old House"], [100.0])
+    face = StubFace()
+    for _ in range(50):
+        spread = renderer.spread(place, face, 32)
+        gaps = [a - face.getlength(c) for c, a in zip(spread.chunks, spread.advances)]
+        between = gaps.pop(spread.chunks.index(" "))
+        assert "".join(spread.chunks) == "Old House" and max(gaps) - min(gaps) < 1e-6
+        assert gaps[0] >= 3.2 and between + gaps[0] > 1.8 * gaps[0]
 
 
 def test_commas_lose_their_tails_only_where_the_text_tells(renderer):
