@@ -17,6 +17,7 @@ import random
 import subprocess
 import tempfile
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -27,10 +28,11 @@ from tokenizers import Tokenizer
 from batches import make_prompt
 from calibration import calibration_error, tokens_right
 from chance import Dice
+from charset import CENTRAL
 from decode import Decoder
 from journal import JOURNAL, journal_lines
 from render import Line, Renderer
-from scoring import figures_right, length_band, score
+from scoring import figures_right, length_band, letters_right, score
 from shards import empty_line
 from snapshot import load_snapshot
 from text import TextSource
@@ -38,6 +40,8 @@ from text import TextSource
 BATCH = 32
 # Mean confidences below which platen doubts a line, and a page (stages/doubts.h, platen.json).
 LOW_CONFIDENCE = (0.6, 0.9)
+FOREIGN = "foreign"
+FOREIGN_LENGTHS = (12, 50)
 WIDTH_BANDS = (140, 280, 420, 560, 700)
 
 
@@ -53,10 +57,22 @@ def build_set(corpus: Path, fonts: Path, font_dir: Path, count: int, seed: int) 
     return lines
 
 
+def foreign_lines(words: Path, fonts: Path, font_dir: Path, count: int, seed: int) -> list[Line]:
+    """``count`` clean lines of words of 20 languages, also of Central and Eastern Europe."""
+    source = TextSource(words, seed)
+    renderer = Renderer(font_dir, fonts, True, seed)
+    lines: list[Line] = []
+    while len(lines) < count:
+        line = renderer.render(source.foreign.line(source.rng.randint(*FOREIGN_LENGTHS)), False)
+        if line is not None:
+            lines.append(replace(line, family=FOREIGN))
+    return lines
+
+
 def groups(line: Line) -> tuple[str, ...]:
     """Names of the groups in whose score a line counts."""
-    if line.family == JOURNAL:
-        return (JOURNAL,)
+    if line.family in (JOURNAL, FOREIGN):
+        return (line.family,)
     width = next(w for w in WIDTH_BANDS if line.image.shape[1] <= w)
     return (
         "all",
@@ -155,7 +171,9 @@ def invented(texts: list[str], confidence: list[list[float]] | None = None) -> d
 
 def scores_of(lines: list[Line], texts: list[str]) -> dict:
     """Error rates by group, and the share of words with digits that are right."""
+    foreign = [(line.text, got) for line, got in zip(lines, texts) if line.family == FOREIGN]
     return {
+        "central letters right": letters_right(foreign, set(CENTRAL)),
         "scores": score((line.text, got, groups(line)) for line, got in zip(lines, texts)),
         "figures right": figures_right((line.text, got) for line, got in zip(lines, texts)),
     }
@@ -194,11 +212,11 @@ def show(name: str, result: dict) -> None:
     scores = result["scores"]
     row = "  ".join(
         f"{g} {100 * scores[g]['cer']:.2f} % ({100 * scores[g]['exact']:.0f} % exact)"
-        for g in ("clean", "degraded", "all", JOURNAL)
+        for g in ("clean", "degraded", "all", JOURNAL, FOREIGN)
         if g in scores
     )
     print(f"{name:24s} CER {row}", flush=True)
-    for key in ("figures right", "calibration", "invented"):
+    for key in ("figures right", "central letters right", "calibration", "invented"):
         if key in result:
             print(f"{'':24s} {key}: {result[key]}")
     for key, value in result.items():
@@ -224,6 +242,10 @@ def main() -> None:
     ap.add_argument("--font-dir", type=Path, required=True)
     ap.add_argument("--lines", type=int, default=600)
     ap.add_argument("--journal", type=int, default=300, help="lines of worn serif prose")
+    ap.add_argument("--words", type=Path, help="corpus JSON with words of other languages")
+    ap.add_argument(
+        "--foreign", type=int, default=300, help="lines of them, where --words is given"
+    )
     ap.add_argument("--empty", type=int, default=300, help="crops without text")
     ap.add_argument("--seed", type=int, help="default: a random one")
     ap.add_argument("--drafts", type=int, nargs="*", default=[1, 2, 3])
@@ -240,6 +262,8 @@ def main() -> None:
     print(f"seed {seed}, {args.lines} lines", flush=True)
     lines = build_set(args.corpus, args.fonts, args.font_dir, args.lines, seed)
     lines += journal_lines(args.corpus, args.fonts, args.font_dir, args.journal, seed)
+    if args.words:
+        lines += foreign_lines(args.words, args.fonts, args.font_dir, args.foreign, seed)
     dice = Dice(seed)
     empty = [empty_line(dice) for _ in range(args.empty)]
     result: dict = {"seed": seed, "systems": {}}

@@ -99,11 +99,14 @@ FAMILIES: dict[str, tuple[tuple[str, ...], float]] = {
     "Inter": (("Inter-Regular", "Inter-Bold", "Inter-Italic", "Inter-Medium"), 2),
     "Sora": (("Sora-Regular", "Sora-Bold"), 0.4),
     "Agave": (("agave",), 0.3),
+    "GNUTypewriter": (("GNUTypewriter",), 8),
     "OCR-A": (("OCRA",), 0.3),
     "OCR-B": (("OCRB",), 0.5),
     "Jura": (("Jura",), 0.3),
 }
 
+# A face that lacks more characters of ASCII is not used.
+LACKING_ASCII = 1
 # Faces that draw lower-case letters as small capitals teach that a capital may be lower case.
 SMALL_CAPITALS = ("SC0", "SC1", "AllSC")
 
@@ -135,7 +138,7 @@ def scan(font_dir: Path) -> list[FontFile]:
         try:
             cmap = TTFont(path, lazy=True).getBestCmap() or {}
             chars = "".join(c for c in ALPHABET if ord(c) in cmap)
-            if not set(ASCII) <= set(chars):
+            if len(set(ASCII) - set(chars)) > LACKING_ASCII:
                 continue
             box = ImageFont.truetype(str(path), 200, layout_engine=ImageFont.Layout.BASIC).getbbox(
                 "dlkhgpqy", anchor="ls"

@@ -39,6 +39,17 @@ def figures_right(items: Iterable[tuple[str, str]]) -> float:
     return round(found / max(1, total), 4)
 
 
+def letters_right(items: Iterable[tuple[str, str]], letters: set[str]) -> tuple[int, int]:
+    """Of the places of the truths where one of ``letters`` stands, how many are right, and all."""
+    right = total = 0
+    for truth, got in items:
+        wrong = {o.src_pos for o in Levenshtein.editops(truth, got) if o.tag != "insert"}
+        places = {i for i, c in enumerate(truth) if c in letters}
+        right += len(places - wrong)
+        total += len(places)
+    return right, total
+
+
 def length_band(text: str) -> str:
     """Name of the band that the length of ``text`` falls into."""
     return next((f"{a}-{b} characters" for a, b in LENGTH_BANDS if a <= len(text) <= b), "longer")

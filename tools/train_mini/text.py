@@ -32,6 +32,9 @@ LONG_SHARE = 0.25
 # ``confusing.py`` makes; and of lines in languages for which there is no prose.
 PUNCTUATED_SHARE, LOOK_ALIKE_SHARE, RARE_SHARE, CONFUSING_SHARE = 0.22, 0.05, 0.17, 0.16
 FOREIGN_SHARE = 0.18
+# Share of generated lines whose pieces stand apart as in the head of a letter.
+SEPARATED_SHARE = 0.2
+SEPARATORS = (" · ", " · ", " • ", " | ", " – ", " / ", " — ", ", ", "; ")
 MARKS = (",", ".", ";", ":", "?", "!", ",", ".")
 QUOTES = (("“", "”"), ('"', '"'), ("‘", "’"), ("'", "'"), ("“", "”"), ("(", ")"))
 ACCENTED = {
@@ -323,7 +326,8 @@ class TextSource:
             parts.append(self.piece())
             if r.random() < 0.25:
                 break
-        return " ".join(parts)
+        separated = self.hard and r.random() < SEPARATED_SHARE
+        return (r.choice(SEPARATORS) if separated else " ").join(parts)
 
     def target_length(self) -> int:
         """A mixture of short, medium and full-line lengths."""

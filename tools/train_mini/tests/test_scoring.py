@@ -1,6 +1,6 @@
 """Character error rates by group."""
 
-from scoring import figures_right, length_band, score
+from scoring import figures_right, length_band, letters_right, score
 
 
 def test_errors_are_counted_per_character_and_group():
@@ -24,3 +24,8 @@ def test_figures_are_words_with_digits():
     assert figures_right([("No 12 of 34, 34", "Nr 12 of 3 34."), ("none", "9")]) == 0.3333
     assert figures_right([("7 7", "7")]) == 0.5
     assert figures_right([("7", "7 7"), ("a", "")]) == 1.0
+
+
+def test_letters_are_counted_where_they_stand():
+    items = [("ło się", "lo się"), ("żżab", "żab"), ("no", "ną")]
+    assert letters_right(items, set("łężą")) == (2, 4)
