@@ -27,5 +27,5 @@ def test_figures_are_words_with_digits():
 
 
 def test_letters_are_counted_where_they_stand():
-    items = [("ło się", "lo się"), ("żżab", "żab"), ("no", "ną")]
-    assert letters_right(items, set("łężą")) == (2, 4)
+    items = [("ło się", "lo się"), ("żżab", "żab"), ("no", "ną"), ("ąb", "xąb")]
+    assert letters_right(items, set("łężą")) == (3, 5)
