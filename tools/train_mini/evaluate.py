@@ -58,7 +58,7 @@ def build_set(corpus: Path, fonts: Path, font_dir: Path, count: int, seed: int) 
 
 
 def foreign_lines(words: Path, fonts: Path, font_dir: Path, count: int, seed: int) -> list[Line]:
-    """``count`` clean lines of words of 20 languages, also of Central and Eastern Europe."""
+    """``count`` clean lines of words of 21 languages, also of Central and Eastern Europe."""
     source = TextSource(words, seed)
     renderer = Renderer(font_dir, fonts, True, seed)
     lines: list[Line] = []
@@ -172,8 +172,8 @@ def invented(texts: list[str], confidence: list[list[float]] | None = None) -> d
 def scores_of(lines: list[Line], texts: list[str]) -> dict:
     """Error rates by group, and the share of words with digits that are right."""
     foreign = [(line.text, got) for line, got in zip(lines, texts) if line.family == FOREIGN]
-    return {
-        "central letters right": letters_right(foreign, set(CENTRAL)),
+    letters = {"central letters right": letters_right(foreign, set(CENTRAL))} if foreign else {}
+    return letters | {
         "scores": score((line.text, got, groups(line)) for line, got in zip(lines, texts)),
         "figures right": figures_right((line.text, got) for line, got in zip(lines, texts)),
     }
