@@ -203,16 +203,17 @@ class Renderer:
             size = min(size, 44)
         face = load_face(str(self.font_dir / font.path), size, self.dice.chance(0.15))
         p = self.place(text, face, font, size)
-        apart = letters_may_spread(text) and not self.usual_crops
-        apart = apart and self.dice.chance(LETTERSPACED_SHARE)
-        p = self.spread(p, face, size) if apart else p
+        training = not self.usual_crops
+        apart = training and letters_may_spread(text) and self.dice.chance(LETTERSPACED_SHARE)
+        if apart:
+            p = self.spread(p, face, size)
         width = p.left + p.total + p.right
         if width * HEIGHT / p.height > MAX_WIDTH + HEIGHT / 2:
             return None
         canvas = Image.new("L", (int(width), max(8, int(round(p.height)))), 0)
         pen, x = ImageDraw.Draw(canvas), p.left
-        small = capitals(text) and not self.usual_crops
-        if small and not apart and self.dice.chance(SMALL_CAPITALS_SHARE):
+        small = training and not apart and capitals(text)
+        if small and self.dice.chance(SMALL_CAPITALS_SHARE):
             self.draw_small_capitals(pen, font, size, text, p)
         else:
             for chunk, advance in zip(p.chunks, p.advances):
